@@ -107,6 +107,15 @@ class UsageError(ArmsimError):
     """Invalid arguments of a call or a command."""
 
 
+@contextmanager
+def refusing(where: str, expected: str, mend: str) -> Iterator[None]:
+    """What the system refuses in this block is a `UsageError`, which tells why."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError.of(where, expected, error.strerror or str(error), mend) from None
+
+
 class ShapeError(ArmsimError, ValueError):
     """An array of the wrong shape; the text says both shapes."""
 

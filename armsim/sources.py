@@ -18,6 +18,7 @@ STARTED = time.time()
 # what machine code follows from, once the content of its plant is known: the text of the traced functions and of the printer
 TRACED = (
     "clock.py",
+    "records.py",
     "expr",
     "spatial.py",
     "model",
@@ -35,7 +36,7 @@ TRACED = (
     "simulation/content.py",
 )
 # what follows from the content of a file: also how it becomes a plant, with open numbers too, and what is said of its step
-LOADED = (*TRACED, "spec", "loading", "stability", "simulation", "batches")
+LOADED = (*TRACED, "document", "loading", "stability", "simulation", "batches")
 EVERYTHING = (".",)
 
 SETTLED = 2.0  # s since the last change, after which file times tell a later change from it; FAT counts in 2 s

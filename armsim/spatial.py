@@ -244,10 +244,30 @@ class Pose:
         """Position [m] and unit quaternion (w, x, y, z), 7 scalars."""
         return (*self.position, *quaternion(self.rotation))
 
-    def as_data(self) -> dict[str, list[float]]:
-        """A pose of numbers as plain data: position [m], quaternion (w, x, y, z) and rpy [rad]."""
-        values = [float(x) + 0.0 for x in (*self.coordinates, *roll_pitch_yaw(self.rotation))]  # + 0.0 makes 0 of -0
-        return {"position": values[:3], "quaternion": values[3:7], "rpy": values[7:]}
+    def frame(self, degrees: bool = False) -> Frame:
+        """Of a pose of numbers; see `Frame`."""
+        values = [x + 0.0 for x in (*self.coordinates, *roll_pitch_yaw(self.rotation))]  # + 0.0 makes 0 of -0
+        return Frame(values[:3], values[3:7], list(map(in_degrees, values[7:])) if degrees else values[7:])
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A pose in numbers.
+
+    Attributes:
+        position: Of its origin [m].
+        quaternion: (w, x, y, z), w not negative.
+        rpy: Roll, pitch and yaw [rad, or degrees where they are asked for].
+    """
+
+    position: list[float]
+    quaternion: list[float]
+    rpy: list[float]
+
+
+def in_degrees(angle: float) -> float:
+    """An angle [rad] in degrees, to 15 digits: -60 degrees read back as -60."""
+    return float(f"{math.degrees(angle):.15g}")
 
 
 def rotation_x(angle: Scalar) -> Matrix:

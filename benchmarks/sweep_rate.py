@@ -19,6 +19,7 @@ from armsim.batches.variants import Variants
 from armsim.clock import NEVER
 from armsim.compile.threads import check_threads
 from armsim.loading.open_numbers import open_numbers
+from armsim.studies.request import StudyRequest
 from armsim.studies.study import study_of
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +46,7 @@ def compared(case: str, runs: int, rounds: int) -> None:
     measure, duration = CASES[case]
     overrides = {} if duration is None else {"duration": duration}
     threads = check_threads(None)
-    values = study_of(case, VARY, overrides, (measure,), {"random": runs}).design.rows(0, runs)
+    values = study_of(case, StudyRequest(VARY, (measure,), random=runs, overrides=overrides)).design.rows(0, runs)
     given = dict(zip(VARY, values.T, strict=True))
     opened = open_numbers(case, given, overrides)
     matrix = opened.matrix(given)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
+from armsim.document import base
+from armsim.document.paths import parse_path
 from armsim.errors import UsageError
 from armsim.formulas.quantity import Quantity, plain_number
 from armsim.loading import load_scenario_file
-from armsim.loading.build import ABSENT
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.settle import numbers_at
-from armsim.spec.paths import parse_path, path_text
 
 PAGE = Path(__file__).with_name("batches.md")
 CONFIGS = Path(__file__).parent.parent / "configs"
@@ -60,20 +58,7 @@ OPEN = {  # by the first key on the way that is here
 
 def numbers(file: ScenarioFile) -> dict[str, Quantity]:
     """All numbers of a scenario and its robot, given or by default, by path."""
-    own = {key: value for key, value in file.data.items() if key != "robot"}
-    found = dict(_numbers(own, ()))
-    return found | {f"robot.{path}": number for path, number in _numbers(file.robot.data, ())}
-
-
-def _numbers(data: Any, path: tuple[str | int, ...]) -> Iterator[tuple[str, Quantity]]:
-    if isinstance(data, Quantity):
-        yield path_text(list(path)), data
-    elif isinstance(data, dict):
-        for key, value in data.items():
-            yield from _numbers(value, (*path, key))
-    elif isinstance(data, list):
-        for i, value in enumerate(data):
-            yield from _numbers(value, (*path, i))
+    return dict(base.numbers(file.document)) | dict(base.numbers(file.robot.document, "robot"))
 
 
 def key(path: str) -> str:
@@ -83,37 +68,36 @@ def key(path: str) -> str:
 
 def is_open(file: ScenarioFile, path: str) -> bool:
     """Whether a number may be left open."""
-    data = file.robot.data if path.startswith("robot.") else file.data
     try:
-        numbers_at(data, path.removeprefix("robot."))
+        numbers_at(file.whole, path)
     except UsageError:
         return False
     return True
 
 
-def line(path: str, opened: bool) -> str:
-    """The line of a number."""
+def line(path: str, opened: bool, absent: float | None) -> str:
+    """The line of a number; `absent` is its value that means that something is not there."""
     keys = [step for step in parse_path(path.replace("[*]", "[0]")) if isinstance(step, str)]
     if not opened:
         return f"| `{path}` | structure | {STRUCTURE[keys[-1]]} | a kernel for each value |"
     why = next(OPEN[key] for key in keys if key in OPEN)
     if "parameters" in keys:
         pass
-    elif keys[-1] in ABSENT:
-        why += f"; {plain_number(ABSENT[keys[-1]])}, {ABSENCES[keys[-1]]}, is a group of its own"
     elif keys[-1] in GROUPS:
         why += f"; {GROUPS[keys[-1]]}"
+    elif absent is not None:
+        why += f"; {plain_number(absent)}, {ABSENCES[keys[-1]]}, is a group of its own"
     return f"| `{path}` | open | {why} | of the number written in |"
 
 
 def table() -> str:
     """All numbers of the shipped files."""
-    found: dict[str, bool] = {}
+    found: dict[str, tuple[bool, float | None]] = {}
     for config in sorted(path for path in CONFIGS.glob("*.yaml") if not path.name.endswith(".study.yaml")):
         file = load_scenario_file(config)
-        found |= {key(path): is_open(file, path) for path in numbers(file)}
+        found |= {key(path): (is_open(file, path), number.kind.absent) for path, number in numbers(file).items()}
     own, robot = ([path for path in found if path.startswith("robot.") == of_robot] for of_robot in (False, True))
-    lines = [line(path, found[path]) for path in [*sorted(own), *sorted(robot)]]
+    lines = [line(path, *found[path]) for path in [*sorted(own), *sorted(robot)]]
     return "\n".join(["| number | | because it is | bits |", "| --- | --- | --- | --- |", *lines])
 
 

@@ -8,39 +8,42 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from armsim.document.bodies import BODIES, Payload
+from armsim.document.composite import List, OneOf, Parameters, PerJoint, Subdocument
+from armsim.document.control import RobotReference
+from armsim.document.kinds import REQUIRED, Choice, Kind, Number, Text
+from armsim.document.motor import DryFriction
+from armsim.document.robot import FRAMES, Frame
+from armsim.document.robot import ROOT as ROBOT
+from armsim.document.scenario import ROOT as SCENARIO
+from armsim.document.scenario import Signal
 from armsim.formulas.bounds import BOUNDS, Bounds
 from armsim.formulas.quantity import plain_number
 from armsim.formulas.units import ROWS
-from armsim.spec.bodies import BODIES, Payload
-from armsim.spec.control import RobotReference
-from armsim.spec.kinds import REQUIRED, Choice, Kind, Number, Text
-from armsim.spec.motor import DryFriction
-from armsim.spec.robot import FRAMES, FrameKeys, RobotKeys
-from armsim.spec.scenario import ScenarioKeys, Signal
-from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record
 
 PAGE = Path(__file__).with_name("files.md")
 HEAD = "| key | value | default | meaning |\n| --- | --- | --- | --- |"
 
 
-def tables(record: Record, path: str = "") -> Iterator[str]:
-    """The table of a record, and those of the records within it."""
-    rows = [row(name, kind) for name, kind in record.fields.items()]
+def tables(section: Subdocument[Any], path: str = "") -> Iterator[str]:
+    """The table of a document, and those of the documents within it."""
+    fields = section.of.fields
+    rows = [row(name, kind) for name, kind in fields.items()]
     if path:
-        yield f"### `{path}`\n\n{inspect.getdoc(record)}\n\n{HEAD}\n" + "\n".join(rows)
+        yield f"### `{path}`\n\n{inspect.getdoc(section.of)}\n\n{HEAD}\n" + "\n".join(rows)
     else:
         yield f"{HEAD}\n" + "\n".join(rows)
-    for name, kind in record.fields.items():
+    for name, kind in fields.items():
         inner = f"{path}.{name}" if path else name
-        if isinstance(kind, List) and isinstance(kind.item, Record):
+        if isinstance(kind, List) and isinstance(kind.item, Subdocument):
             yield from tables(kind.item, f"{inner}[]")
         elif isinstance(kind, List) and isinstance(kind.item, OneOf):
             yield f"### `{inner}[]`\n\n" + shapes()
         elif name == "tool":
             pass  # as `base`
-        elif type(kind) is FrameKeys:
+        elif isinstance(kind, Subdocument) and kind.of is Frame:
             yield next(tables(kind, inner)).replace("### `base`", "### `base` and `tool`")
-        elif isinstance(kind, Record):
+        elif isinstance(kind, Subdocument):
             yield from tables(kind, inner)
         elif isinstance(kind, PerJoint) and isinstance(kind.item, Signal) and name == "torque":
             title = f"### `{inner}[]` and `{inner.replace('torque', 'voltage')}[]`, from a file"
@@ -50,8 +53,8 @@ def tables(record: Record, path: str = "") -> Iterator[str]:
 def shapes() -> str:
     """One table of the keys of all bodies."""
     rows: dict[str, list[str]] = {}
-    for shape, record in BODIES.items():
-        for name, kind in record.fields.items():
+    for shape, body in BODIES.items():
+        for name, kind in body.of.fields.items():
             rows.setdefault(row(name, kind), []).append(f"`{shape}`")
     everywhere = f"all of these: {', '.join(f'`{shape}`' for shape in BODIES)}"
     lines = [f"| {everywhere if len(of) == len(BODIES) else ', '.join(of)} {text}" for text, of in rows.items()]
@@ -59,26 +62,26 @@ def shapes() -> str:
     return "| body | key | value | default | meaning |\n| --- | --- | --- | --- | --- |\n" + "\n".join(lines)
 
 
-def row(name: str, kind: Kind) -> str:
+def row(name: str, kind: Kind[Any]) -> str:
     """The line of one key."""
     return f"| `{name}` | {value(kind)} | {default(kind)} | {meaning(name, kind)} |"
 
 
-def meaning(name: str, kind: Kind) -> str:
+def meaning(name: str, kind: Kind[Any]) -> str:
     """What a key means."""
     doc = kind.doc
-    if isinstance(kind, Record) and name in FRAMES:
+    if isinstance(kind, Subdocument) and name in FRAMES:
         doc = f"the joint's frame, **required** {doc}"
     return doc.replace("|", "\\|")
 
 
-def value(kind: Kind) -> str:
+def value(kind: Kind[Any]) -> str:
     """What a key takes."""
     if isinstance(kind, Number):
         units = (kind.unit or "number").split(" or ")
         units[1:1] = [units[0].replace("rad", "°")] if kind.angle else []
         if isinstance(kind, DryFriction):
-            return f"{' or '.join(units)}; or keys {' and '.join(f'`{side}`' for side in kind.sides.fields)}"
+            return f"{' or '.join(units)}; or keys {' and '.join(f'`{side}`' for side in kind.sides.of.fields)}"
         return f"{', '.join(units[:-1])} or {units[-1]}" if len(units) > 1 else units[0]
     if isinstance(kind, Choice):
         return " ".join(f"`{option}`" for option in kind.options)
@@ -97,16 +100,16 @@ def value(kind: Kind) -> str:
         return "`{mass, center}`, or a body"
     if isinstance(kind, RobotReference):
         return "text, or keys"
-    assert isinstance(kind, Record)
+    assert isinstance(kind, Subdocument)
     return "keys, below"
 
 
-def default(kind: Kind) -> str:
+def default(kind: Kind[Any]) -> str:
     """What is taken where a key is left out."""
     if kind.default is REQUIRED:
         return "**required**"
     given: Any = kind.default
-    if isinstance(kind, Record) and given == {} and not kind.note:
+    if isinstance(kind, Subdocument) and given == {} and not kind.note:
         return "as below"
     if kind.note or given in (None, {}, ()):
         return kind.note.replace("required", "**required**") or "none"
@@ -134,7 +137,7 @@ def units() -> str:
 
 def with_tables(page: str) -> str:
     """The page with its tables as the declarations have them today; all else is written by hand."""
-    made = {"robot keys": "\n\n".join(tables(RobotKeys())), "scenario keys": "\n\n".join(tables(ScenarioKeys()))}
+    made = {"robot keys": "\n\n".join(tables(ROBOT)), "scenario keys": "\n\n".join(tables(SCENARIO))}
     for name, body in (made | {"bounds": bounds(), "units": units()}).items():
         end = name.split()[-1]
         pattern = rf"(<!-- {name}, by docs/write_files_md.py -->\n).*?(<!-- end of {end} -->)"

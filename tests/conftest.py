@@ -16,12 +16,16 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: a thread a core of each worker wait for each other
+
 import numpy as np
 import pytest
 from hypothesis import settings
 
 from armsim.model import Arm, Joint, Motor
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_rpy, rotation_x
+
+pytest_plugins = ["tests.told"]
 
 DATA = Path(__file__).parent / "data"
 ROBOTS = Path(__file__).parent.parent / "robots"

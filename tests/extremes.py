@@ -19,11 +19,12 @@ import yaml
 import armsim
 from armsim.cli.main import main
 from armsim.convergence.converge import converge
-from armsim.files.document import quoted
+from armsim.document.base import numbers
+from armsim.document.kinds import Number
+from armsim.document.paths import parse_path
+from armsim.files.nodes import quoted
 from armsim.formulas.quantity import Quantity
 from armsim.loading import load_scenario_file
-from armsim.spec.kinds import Number
-from armsim.spec.paths import parse_path, path_text
 
 CONFIGS = sorted(
     path.stem
@@ -136,14 +137,13 @@ class Given:
         self.name = name
         self.scenario: Any = WRITTEN.get(name, name)
         file = load_scenario_file(self.scenario)
-        own = {key: value for key, value in file.data.items() if key != "robot"}
-        self.n = len(file.robot.data["joints"])
+        self.n = len(file.robot.document.joints)
         self.robot: Any = file.robot.sources[0].path if file.robot.sources else WHOLE
-        self.of_robot = dict(numbers(file.robot.data))
-        self.numbers = dict(numbers(own)) | {f"robot.{path}": x for path, x in self.of_robot.items()}
-        dt, steps = file.steps["dt"], 5 if file.steps["period"] is None else file.steps["period"] + 2
+        self.of_robot = dict(numbers(file.robot.document))
+        self.numbers = dict(numbers(file.document)) | {f"robot.{path}": x for path, x in self.of_robot.items()}
+        dt, steps = file.steps.dt, 5 if file.steps.period is None else file.steps.period + 2
         self.short: dict[str, Any] = {} if name in WRITTEN else {"duration": steps * dt, "log.every": dt}
-        if self.short and file.data["external"]:
+        if self.short and file.document.external:
             self.short |= {"external[0].from": dt, "external[0].to": 3 * dt}
 
     def written(self, chosen: dict[str, Any]) -> str:
@@ -179,18 +179,6 @@ def put(data: Any, steps: list[str | int], x: Any) -> None:
             data = data[step]
     if isinstance(data, dict) or (isinstance(data, list) and isinstance(last, int) and last < len(data)):
         data[last] = x
-
-
-def numbers(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, Quantity]]:
-    """The numbers of read data by path."""
-    if isinstance(data, Quantity):
-        yield path_text(list(path)), data
-    elif isinstance(data, dict):
-        for key, value in data.items():
-            yield from numbers(value, (*path, key))
-    elif isinstance(data, list):
-        for i, value in enumerate(data):
-            yield from numbers(value, (*path, i))
 
 
 def extreme(random: Random, kind: Number) -> Any:

@@ -8,7 +8,7 @@ import pytest
 
 import armsim
 from armsim.dynamics import gravity_torque, tool_pose
-from armsim.files.document import Map
+from armsim.files.nodes import Map
 from armsim.files.yaml_reader import parse_yaml
 from armsim.loading import read_robot, scenario_of
 from armsim.loading.check import check

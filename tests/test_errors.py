@@ -12,11 +12,11 @@ import pkgutil
 import pytest
 
 import armsim
+from armsim.document.paths import PathError
 from armsim.errors import ArmsimError, FileFaults, Refusal, UsageError, visible
-from armsim.files.document import Place
 from armsim.files.faults import Fault
+from armsim.files.nodes import Place
 from armsim.formulas.formula import FormulaError
-from armsim.spec.paths import PathError
 
 TEXT = "here\n  expected: one\n  found:    another"
 FAULTS = [Fault(Place("a.yaml", k, 1), "x", "one", "another", "mend it") for k in (1, 2)]

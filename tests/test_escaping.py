@@ -7,6 +7,7 @@ import copy
 import ctypes
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.util import find_spec
 
@@ -127,8 +128,7 @@ def derivations():
     found = []
     for name in HOSTILE:
         own = copy.copy(derivation)
-        own.name, own.module = name, copy.copy(derivation.module)
-        own.module.name = name
+        own.name, own.module = name, replace(derivation.module, name=name)
         found.append(own)
     return found
 

@@ -84,7 +84,7 @@ FEATURES = {
     "degrees": {"degrees": True},
 }
 # two features that make the same choice are alternatives: two signs of a gear, two commands, two conventions
-PAIRS = [(a, b) for a, b in combinations(FEATURES, 2) if not FEATURES[a].keys() & FEATURES[b].keys()]
+PAIRS = {pair: None for pair in combinations(FEATURES, 2) if FEATURES[pair[0]].keys().isdisjoint(FEATURES[pair[1]])}
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]
 GAINS = {"pd": {"kp": 30, "kd": 0.5}, "limited pd": {"kp": 30, "kd": 0.5, "limit": 6}, "pi": {"kp": 30, "ki": 900}}
 GAINS["clamped pid"] = {**GAINS["pd"], "ki": 900, "integral_limit": 1.2}
@@ -328,7 +328,7 @@ def covering(size: int) -> list[list[str]]:
 
     No more than two features of the drive, where one limit hides another.
     """
-    left, cases = dict.fromkeys(FIRST + PAIRS), []
+    left, cases = dict.fromkeys([*FIRST, *PAIRS]), []
     while left:
         case = list(next(iter(left)))
         while len(case) < size:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import tokenize
+from importlib import import_module
 from pathlib import Path
 
 import armsim
+from armsim.document.base import Document
 
 ROOT = Path(armsim.__file__).parent
-BUDGET = 456_500  # tokens of all of armsim: what is added is paid for elsewhere
+BUDGET = 451_500  # tokens of all of armsim: what is added is paid for elsewhere
 COUNTED = (tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING)
 
 
@@ -96,10 +98,26 @@ def tokens(path: Path) -> int:
         return sum(token.type in COUNTED for token in tokenize.generate_tokens(file.readline))
 
 
-def test_one_name_means_one_class():
+def test_one_name_means_one_class_but_for_documents_which_are_named_with_their_package():
     homes: dict[str, list[str]] = {}
+    documents = set()
     for name, path in modules().items():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes.setdefault(node.name, []).append(name)
+                document = name.startswith("armsim.document.") and issubclass(
+                    getattr(import_module(name), node.name), Document
+                )
+                documents |= {node.name} if document else set()
+                homes.setdefault(f"document.{node.name}" if document else node.name, []).append(name)
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+    assert {"Joint", "Motor", "Scenario"} < documents
+    bare = {
+        f"{name}: {alias.name}"
+        for name, path in modules().items()
+        if not name.startswith("armsim.document")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("armsim.document.")
+        for alias in node.names
+        if alias.name in documents - {"Document"}
+    }
+    assert bare == set()

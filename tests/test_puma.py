@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 import armsim
 from armsim.actuation import dry_bounds
@@ -17,10 +15,9 @@ from armsim.expr import trace
 from armsim.loading import read_robot, read_scenario
 from armsim.plant import make_plant
 from armsim.stability.method_choice import with_method
+from tests.published import ARMS
 
-PUBLISHED = yaml.safe_load((Path(__file__).parent / "data" / "published_robots.yaml").read_text())["robots"][
-    "puma560_corke"
-]
+PUBLISHED = ARMS["puma560_corke"]
 Q, QD, QDD = [0.1, -0.4, 0.5, -0.6, 0.7, -0.8], [0.3, -0.2, 0.1, 0.4, -0.5, 0.6], [1.0, -1.0, 0.5, -0.5, 0.25, -0.25]
 LAST_DIGIT = 1e-8  # of nine printed ones
 

@@ -63,7 +63,7 @@ def test_an_edit_of_what_is_traced_gives_every_kernel_another_key(place, package
     assert [a != b for a, b in zip(before, digests(package), strict=True)] == [True, True, True]
 
 
-@pytest.mark.parametrize("room", ["spec", "loading", "stability", "batches", "simulation"])
+@pytest.mark.parametrize("room", ["document", "loading", "stability", "batches", "simulation"])
 def test_an_edit_of_how_files_become_plants_gives_another_key_to_what_is_known_by_a_files_content(room, package):
     before = digests(package)
     edit(package / room / "__init__.py")
@@ -159,6 +159,6 @@ def test_what_is_traced_imports_nothing_that_is_left_out_but_errors_the_words_of
     outside = {name for name in imported if not any(name == room or name.startswith(f"{room}/") for room in ROOMS)}
     modules = {name for name in outside if (PACKAGE / f"{name}.py").is_file()}
     rooms = {name for name in outside if (PACKAGE / name).is_dir()}
-    assert modules == {"errors", "door", "sources", "progress", "files/faults", "files/document"}
+    assert modules == {"errors", "door", "sources", "progress", "files/faults", "files/nodes"}
     # a scenario is loaded before its plant, whose content is in the key
     assert rooms <= {"loading", "files", "simulation"}

@@ -9,7 +9,7 @@ What others use:
     inverse: `motion_of`, `demand_table`, inverse dynamics along a trajectory.
     overload: `overloads`, `above_nominal`, limits and nominal currents of motors that a motion exceeds.
     motor_curve: `motors`, `motor_curve`, torque-speed curves.
-    overview: `overview`, `kind_of`. solids: `solids`. catalog: `catalog`, what is shipped.
+    overview: `overview`, `kind_of`; robot_overview: `RobotOverview`. solids: `solids`. catalog: `catalog`, what is shipped.
     provenance: `origins`, `Origin`, where each number came from.
     arrays, integration: `number_array`, `check_dt`, `check_method`, `check_tolerance`, checks of arguments.
 """

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim.arm.arrays import brief, number_array
+from armsim.document.scenario import ADAPTIVE, AUTO
 from armsim.dynamics import fastest_algorithm
 from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Scalar
@@ -19,7 +20,6 @@ from armsim.integrate.method import no_step, stall_of
 from armsim.model import Arm, MotorLimits
 from armsim.plant import Plant, accelerations, held
 from armsim.simulation.loop_plan import BOUNDS
-from armsim.spec.scenario import ADAPTIVE, AUTO
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
 from armsim.errors import ShapeError, UsageError
-from armsim.files.document import quoted
+from armsim.files.nodes import quoted
 
 Array = NDArray[np.float64]
 LEAST = 8192  # rows worth a thread: starting one takes as long as some thousand rows
@@ -98,16 +98,15 @@ def evaluate(kernel: BatchKernel, arrays: Sequence[Array], threads: int | None =
     arrays = [x if x.strides[-1] == x.itemsize and x.flags.aligned else np.array(x, order="C") for x in arrays]
     count = next((len(x) for x in arrays if x.ndim == 2), 1)
     results = np.empty((count, len(kernel.function.outputs)))
-    args = [(x.ctypes.data, x.strides[0] if x.ndim == 2 else 0) for x in arrays]
-    into, width = results.ctypes.data, results.strides[0]
+    strides = [x.strides[0] if x.ndim == 2 else 0 for x in arrays]
     several = 1 if count < 2 * least else min(check_threads(threads), count // least)
     part = max(1, count if several == 1 else -(-count // (SHARE * several * kernel.lanes)) * kernel.lanes)
     firsts = iter(range(0, count, part))
 
-    def work() -> None:
+    def work() -> None:  # holds the arrays: where Ctrl-C ends this call, threads that were started still work on them
         for first in firsts:
-            rest = [(at + first * stride, stride) for at, stride in args]
-            kernel(rest, into + first * width, min(part, count - first))
+            rest = [(x.ctypes.data + first * stride, stride) for x, stride in zip(arrays, strides, strict=True)]
+            kernel(rest, results.ctypes.data + first * results.strides[0], min(part, count - first))
 
     kernel.code  # noqa: B018  compiled once
     others = [Thread(target=work) for _ in range(1, several)]

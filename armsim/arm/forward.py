@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import NamedTuple
 
 from armsim.actuation import driven, motor_demands
 from armsim.dynamics import crba
@@ -14,13 +14,29 @@ from armsim.model import Arm
 from armsim.plant import accelerations
 
 
+class Accelerated(NamedTuple):
+    """What the drives give the joints, and the accelerations under it.
+
+    Attributes:
+        torque: Of the drives [N·m or N].
+        voltage: Of the motors [V]; None without an electric one.
+        current: Through them [A]; likewise.
+        qdd: Joint accelerations [rad/s² or m/s²].
+    """
+
+    torque: list[float]
+    voltage: list[float | None]
+    current: list[float | None]
+    qdd: list[float]
+
+
 def forward(
     arm: Arm,
     q: Sequence[float],
     qd: Sequence[float],
     torque: Sequence[float] | None = None,
     voltage: Sequence[float] | None = None,
-) -> dict[str, Any]:
+) -> Accelerated:
     """Joint accelerations under torques of the drives, or under voltages of the motors.
 
     Args:
@@ -29,9 +45,6 @@ def forward(
         qd: Joint velocities [rad/s or m/s].
         torque: Of the drives [N·m or N]; zero if neither is given.
         voltage: Of the motors [V].
-
-    Returns:
-        torque [N·m or N], voltage [V] and current [A] of the motors, None without an electric one, and qdd [rad/s² or m/s²].
 
     Raises:
         UsageError: Both are given, a joint has no motor for its voltage, or the mass matrix is singular.
@@ -65,4 +78,4 @@ def forward(
             f"none on {', '.join(free) or 'some motion of the joints'}",
             "give the links bodies with mass, or the motors a `rotor_inertia`",
         )
-    return {"torque": tau, "voltage": volts, "current": amperes, "qdd": qdd}
+    return Accelerated(tau, volts, amperes, qdd)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from numbers import Real
 
+from armsim.document.tolerance import LARGEST, LEAST, tolerance
 from armsim.errors import UsageError
-from armsim.files.document import quoted
+from armsim.files.nodes import quoted
 from armsim.formulas.bounds import BOUNDS
 from armsim.integrate import METHODS, Tolerance
-from armsim.spec.tolerance import LARGEST, LEAST, tolerance
 
 
 def real_number(name: str, value: float) -> float:

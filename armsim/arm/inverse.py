@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,11 +11,12 @@ from armsim.arm.robot import Array, Robot
 from armsim.errors import UsageError
 from armsim.model import Arm
 from armsim.plant.columns import spellings
+from armsim.records import record
 
 STENCIL = 5  # rows of the polynomial that is differentiated
 
 
-@dataclass(frozen=True)
+@record
 class Derived:
     """What of a motion was differentiated, and by how much that may falsify the torques.
 

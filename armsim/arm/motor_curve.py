@@ -9,24 +9,119 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from armsim.actuation import drive_torques, driven, dry_bounds
 from armsim.actuation import motor as dc
 from armsim.actuation.winding import steady_rise
 from armsim.arm.golden import greatest
 from armsim.arm.integration import real_number
+from armsim.arm.overload import needs
 from armsim.errors import UsageError, spelled
-from armsim.files.document import quoted
+from armsim.files.nodes import quoted
 from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm, Joint, Motor
+from armsim.records import record
 
 FASTEST = 1e9  # rad/s or m/s: a no-load speed beyond counts as unbounded
 MOST_POINTS = 100_000  # of a curve
 ROUNDS = 200  # of bisection, down to adjacent doubles
 
 
-def motors(arm: Arm, voltage: float | None = None) -> list[dict[str, Any]]:
+@record
+class Point:
+    """A point of a curve: speed [rad/s or m/s], torque [N·m or N], current [A], and power [W] as torque times speed and as
+    voltage times current, with what share the first is of the second."""
+
+    speed: float
+    torque: float
+    current: float
+    power: float
+    electrical: float
+    efficiency: float
+
+
+@record
+class Stall:
+    """At rest: torque [N·m or N] and current [A]."""
+
+    torque: float
+    current: float
+
+
+@record
+class NoLoad:
+    """The greatest speed [rad/s or m/s], its current [A], and whether it is the motor's limit of speed."""
+
+    speed: float
+    current: float
+    limited: bool
+
+
+@record
+class MostPower:
+    """Where the power [W] is greatest: speed [rad/s or m/s] and torque [N·m or N]."""
+
+    power: float
+    speed: float
+    torque: float
+
+
+@record
+class Holding:
+    """What it takes to hold the arm at its initial pose.
+
+    Attributes:
+        torque: [N·m or N].
+        voltage: [V].
+        current: [A].
+        heat: [W].
+        of_stall: Share of the stall torque; None where there is none.
+        of_limits: Shares of the limits of voltage, current and torque that there are.
+        of_nominal: Share of the nominal current; None where that is not known.
+        winding: Temperature that the winding comes to [°C]; None where it is not known.
+        winding_max: That it may have [°C]; likewise.
+    """
+
+    torque: float
+    voltage: float
+    current: float
+    heat: float
+    of_stall: float | None
+    of_limits: dict[str, float]
+    of_nominal: float | None
+    winding: float | None
+    winding_max: float | None
+
+
+@record
+class MotorCurve:
+    """The torque-speed curve of a joint's motor at a constant voltage.
+
+    Attributes:
+        joint: Its name.
+        type: Its type.
+        voltage: On the motor [V].
+        direction: 1 or -1: in which the motor holds the joint at the arm's initial pose.
+        stall: At rest.
+        no_load: None where friction leaves nothing at stall, and where nothing bounds the speed.
+        most_power: Likewise.
+        curve: From stall to no load; likewise empty.
+        holding: At the initial pose.
+    """
+
+    joint: str
+    type: str
+    voltage: float
+    direction: int
+    stall: Stall
+    no_load: NoLoad | None
+    most_power: MostPower | None
+    curve: list[Point]
+    holding: Holding
+
+
+def motors(arm: Arm, voltage: float | None = None) -> list[MotorCurve]:
     """The curves of all motors that a voltage can drive, joint by joint; see `motor_curve`.
 
     Args:
@@ -48,7 +143,7 @@ def motors(arm: Arm, voltage: float | None = None) -> list[dict[str, Any]]:
     return [motor_curve(arm, joint, voltage) for joint in joints]
 
 
-def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int = 9) -> dict[str, Any]:
+def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int = 9) -> MotorCurve:
     """The torque-speed curve of a joint's motor.
 
     Args:
@@ -57,16 +152,6 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
         voltage: On the motor [V]; its limit if not given.
         points: Of the curve, from stall to no load; the knee at which a limit of current or torque lets go is one more.
 
-    Returns:
-        joint, type, voltage [V], direction (1 or -1: in which the motor holds the joint at the arm's initial pose), stall
-        (torque [N·m or N], current [A]), no_load (speed [rad/s or m/s], current, limited: whether the motor's limit of speed
-        comes first), most_power (power [W], speed, torque), holding (torque at the initial pose, voltage, current, heat [W],
-        of_stall: its share, of_limits: its shares of the limits of voltage, current and torque that there are, of_nominal:
-        that of the nominal current, winding: the temperature that the winding comes to, winding_max: that it may have [°C];
-        None where these are not known) and
-        curve: points of speed, torque, current, power [W], electrical [W] and efficiency. no_load and most_power are
-        None, and there is no curve, where friction leaves nothing at stall; no_load is None, too, where nothing bounds the speed.
-
     Raises:
         UsageError: There is no such joint, no voltage can drive it, or voltage or points are invalid.
     """
@@ -74,35 +159,42 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
     if not isinstance(points, int) or not 2 <= points <= MOST_POINTS:
         raise UsageError.of("points", f"how many, from 2 to {MOST_POINTS}", quoted(points), "give for example 9")
     volts = _voltage(joint, motor, voltage)
-    initial, still = [float(q) for q in arm.initial], [0.0] * arm.n
-    held = float(drive_torques(arm, initial, still, still)[i])
+    still = [0.0] * arm.n
+    held = drive_torques(arm, arm.initial, still, still)[i]
     direction = -1.0 if held < 0.0 else 1.0
     at = _point_at(arm.joints[i], motor, volts, direction)
     stall = at(0.0)
-    found: dict[str, Any] = {
-        **{"joint": joint, "type": arm.joints[i].type, "voltage": volts, "direction": int(direction)},
-        "stall": {"torque": max(stall["torque"], 0.0), "current": stall["current"]},
-        **{"no_load": None, "most_power": None, "curve": []},
-        "holding": _holding(motor, held, stall["torque"]),
-    }
-    if not stall["torque"] > 0.0:
+    found = MotorCurve(
+        joint=joint,
+        type=arm.joints[i].type,
+        voltage=volts,
+        direction=int(direction),
+        stall=Stall(max(stall.torque, 0.0), stall.current),
+        no_load=None,
+        most_power=None,
+        curve=[],
+        holding=_holding(arm.joints[i], motor, held, stall.torque),
+    )
+    if not stall.torque > 0.0:
         return found
-    free = _where_zero(lambda speed: at(speed)["torque"])
+    free = _where_zero(lambda speed: at(speed).torque)
     bound = math.inf if motor.limits.speed is None else motor.limits.speed / abs(motor.gear)
     end = min(free, bound)
     if end == math.inf:
         return found
-    last, best = at(end), at(greatest(lambda speed: at(speed)["power"], 0.0, end))
-    found["no_load"] = {"speed": end, "current": last["current"], "limited": bound < free}
-    found["most_power"] = {key: best[key] for key in ("power", "speed", "torque")}
+    last, best = at(end), at(greatest(lambda speed: at(speed).power, 0.0, end))
     speeds = [end * k / (points - 1) for k in range(points - 1)]
     knee = _knee(arm.joints[i], motor, volts, direction)
     if 0.0 < knee < end:
         speeds = sorted({*speeds, knee})
-    found["curve"] = [*map(at, speeds), last]
     if bound >= free:
-        found["curve"][-1] |= {"torque": 0.0, "power": 0.0, "efficiency": 0.0}  # to the last bit
-    return found
+        last = replace(last, torque=0.0, power=0.0, efficiency=0.0)  # to the last bit
+    return replace(
+        found,
+        no_load=NoLoad(end, last.current, bound < free),
+        most_power=MostPower(best.power, best.speed, best.torque),
+        curve=[*map(at, speeds), last],
+    )
 
 
 def _motor(arm: Arm, name: str) -> tuple[int, Motor]:
@@ -153,24 +245,21 @@ def _voltage(joint: str, motor: Motor, given: float | None) -> float:
     return float(cast(float, limit) if given is None else given)
 
 
-def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Callable[[float], dict[str, float]]:
+def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Callable[[float], Point]:
     """Torque, current and power over speed [rad/s or m/s], without the joint's stops and the motor's limit of speed."""
     unbound = replace(joint, limit=None, motor=replace(motor, limits=replace(motor.limits, speed=None)))
     sense = direction * math.copysign(1.0, motor.gear)
 
-    def at(speed: float) -> dict[str, float]:
+    def at(speed: float) -> Point:
         drive = driven(unbound, "voltage", sense * volts, 0.0, direction * speed)
         against = dry_bounds(unbound, drive.motor)[0 if direction > 0.0 else 1]
-        torque = float(direction * (drive.total + against))
+        torque = direction * (drive.total + against)
         assert drive.current is not None  # it has an electric motor
-        current = sense * float(drive.current)
-        electrical = current * float(dc.voltage_for(motor, current, sense * direction * speed))
+        current = sense * drive.current
+        electrical = current * dc.voltage_for(motor, current, sense * direction * speed)
         power = torque * speed
         efficiency = power / electrical if electrical > 0.0 else 0.0
-        return {
-            **{"speed": speed, "torque": torque, "current": current},
-            **{"power": power, "electrical": electrical, "efficiency": efficiency},
-        }
+        return Point(speed, torque, current, power, electrical, efficiency)
 
     return at
 
@@ -179,24 +268,25 @@ def _knee(joint: Joint, motor: Motor, volts: float, direction: float) -> float:
     """The speed from which on the motor's limits of current and torque no longer bind [rad/s or m/s]; 0 if they never do."""
     unlimited = replace(motor, limits=replace(motor.limits, current=None, torque=None))
     limited, free = (_point_at(joint, of, volts, direction) for of in (motor, unlimited))
-    return _where_zero(lambda speed: free(speed)["torque"] - limited(speed)["torque"])
+    return _where_zero(lambda speed: free(speed).torque - limited(speed).torque)
 
 
-def _holding(motor: Motor, torque: float, stall: float) -> dict[str, float | dict[str, float] | None]:
+def _holding(joint: Joint, motor: Motor, torque: float, stall: float) -> Holding:
     """Voltage, current and heat of holding a torque, and their shares of stall torque and limits."""
-    limits, resistance = motor.limits, cast(float, motor.Ra)
-    voltage, current = map(float, dc.demand(motor, torque, 0.0))
-    taken = {"voltage": (voltage, limits.voltage), "current": (current, limits.current)}
-    taken["torque"] = (torque / motor.gear, limits.torque)
-    heat, nominal, thermal = resistance * current * current, motor.nominal_current, motor.thermal
-    return {
-        **{"torque": torque, "voltage": voltage, "current": current, "heat": heat},
-        "of_stall": abs(torque) / stall if stall > 0.0 else None if torque else 0.0,
-        "of_limits": {key: abs(x) / limit for key, (x, limit) in taken.items() if limit is not None},
-        "of_nominal": None if nominal is None else abs(current) / nominal,
-        "winding": None if thermal is None else thermal.ambient + steady_rise(thermal, heat),
-        "winding_max": None if thermal is None else thermal.max,
-    }
+    voltage, current = dc.demand(motor, torque, 0.0)
+    taken = needs(joint, 0.0, torque, voltage, current)
+    heat, nominal, thermal = cast(float, motor.Ra) * current * current, motor.nominal_current, motor.thermal
+    return Holding(
+        torque,
+        voltage,
+        current,
+        heat,
+        of_stall=abs(torque) / stall if stall > 0.0 else None if torque else 0.0,
+        of_limits={need.quantity: need.needed / need.limit for need in taken if need.quantity != "speed"},
+        of_nominal=None if nominal is None else abs(current) / nominal,
+        winding=None if thermal is None else thermal.ambient + steady_rise(thermal, heat),
+        winding_max=None if thermal is None else thermal.max,
+    )
 
 
 def _where_zero(f: Callable[[float], float]) -> float:

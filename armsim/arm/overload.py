@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armsim.model import Arm, Joint
+from armsim.records import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,14 +61,59 @@ def needs(joint: Joint, qd: Any, tau: Any, voltage: Any, current: Any) -> list[N
     return [Need(quantity, abs(x), limit, unit) for quantity, unit, x, limit in asked if limit is not None]
 
 
+@record
+class Overload:
+    """A limit of a motor that a motion exceeds, on the motor's side; see `Need`.
+
+    Attributes:
+        joint: The motor's.
+        quantity: "voltage", "current", "torque" or "speed".
+        needed: Its magnitude, along a motion the greatest.
+        limit: The motor's limit of it.
+        unit: V, A, N·m or rad/s.
+    """
+
+    joint: str
+    quantity: str
+    needed: float
+    limit: float
+    unit: str
+
+
+@record
+class LastingOverload(Overload):
+    """One along a motion.
+
+    Attributes:
+        t_s: When the need is greatest [s].
+        line: Of the file, where that is: its first row stands in line 2.
+        from_s: The first time that exceeds the limit [s].
+        rows: How many do.
+    """
+
+    t_s: float
+    line: int
+    from_s: float
+    rows: int
+
+
+@record
+class AboveNominal:
+    """A motor of which more than its nominal current is asked: both [A]."""
+
+    joint: str
+    current: float
+    nominal: float
+
+
 def overloads(
     arm: Arm,
     qd: Sequence[float],
     tau: Sequence[float],
     voltage: Sequence[float | None],
     current: Sequence[float | None],
-) -> list[dict[str, Any]]:
-    """The limits that a motion exceeds at one instant: joint, quantity, needed, limit and unit, on the motor's side.
+) -> list[Overload]:
+    """The limits that a motion exceeds at one instant.
 
     Args:
         arm: The arm, n joints.
@@ -78,10 +124,10 @@ def overloads(
     """
     states = zip(arm.joints, qd, tau, voltage, current, strict=True)
     found = [(joint.name, need) for joint, *state in states for need in needs(joint, *state)]
-    return [{"joint": name, **need._asdict()} for name, need in found if need.beyond]
+    return [Overload(name, *need) for name, need in found if need.beyond]
 
 
-def overloads_along(arm: Arm, t: Array, qd: Array, tau: Array, voltage: Array, current: Array) -> list[dict[str, Any]]:
+def overloads_along(arm: Arm, t: Array, qd: Array, tau: Array, voltage: Array, current: Array) -> list[LastingOverload]:
     """The limits that a motion exceeds: as `overloads`, with the instant of the greatest need and the number of rows.
 
     Args:
@@ -93,8 +139,7 @@ def overloads_along(arm: Arm, t: Array, qd: Array, tau: Array, voltage: Array, c
         current: Through them [A], likewise.
 
     Returns:
-        For every limit that is exceeded joint, quantity, needed (the greatest), limit, unit, t_s and line (where that is; a
-        file's first row stands in line 2), from_s (the first time that exceeds it) and rows (how many do).
+        One for every limit that is exceeded.
     """
     found = []
     for i, joint in enumerate(arm.joints):
@@ -102,14 +147,14 @@ def overloads_along(arm: Arm, t: Array, qd: Array, tau: Array, voltage: Array, c
             beyond = need.beyond
             if beyond.any():
                 k = int(need.needed.argmax())
-                where = {"t_s": float(t[k]), "line": k + 2, "from_s": float(t[beyond.argmax()])}
-                data = need._replace(needed=float(need.needed[k]))._asdict()
-                found.append({"joint": joint.name, **data, **where, "rows": int(beyond.sum())})
+                most = need._replace(needed=float(need.needed[k]))
+                since = float(t[beyond.argmax()])
+                found.append(LastingOverload(joint.name, *most, float(t[k]), k + 2, since, int(beyond.sum())))
     return found
 
 
-def above_nominal(arm: Arm, currents: Sequence[float | None]) -> list[dict[str, Any]]:
-    """The motors of which more than their nominal current is asked: joint, current and nominal [A].
+def above_nominal(arm: Arm, currents: Sequence[float | None]) -> list[AboveNominal]:
+    """The motors of which more than their nominal current is asked.
 
     Args:
         arm: The arm, n joints.
@@ -120,11 +165,11 @@ def above_nominal(arm: Arm, currents: Sequence[float | None]) -> list[dict[str, 
         motor = joint.electric_motor
         nominal = None if motor is None else motor.nominal_current
         if nominal is not None and current is not None and abs(current) > nominal:
-            found.append({"joint": joint.name, "current": abs(float(current)), "nominal": float(nominal)})
+            found.append(AboveNominal(joint.name, abs(current), nominal))
     return found
 
 
-def above_nominal_along(arm: Arm, t: Array, current: Array) -> list[dict[str, Any]]:
+def above_nominal_along(arm: Arm, t: Array, current: Array) -> list[AboveNominal]:
     """The motors whose root mean square current along a motion is above their nominal one; none of a single instant.
 
     Args:

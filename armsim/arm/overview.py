@@ -1,55 +1,207 @@
-"""Overviews of a robot or scenario file: its numbers and what follows from them, as plain data in SI units."""
+"""Overviews of a robot or scenario file: its numbers and what follows from them, in SI units."""
 
 from __future__ import annotations
 
-import math
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import field
 from os import PathLike
 from typing import Any, Literal
 
-from armsim.actuation import drive_torques, motor_demands
-from armsim.actuation import motor as dc
-from armsim.arm.overload import above_nominal
-from armsim.arm.reach import reach
-from armsim.arm.solids import summed
+from armsim import document
+from armsim.arm.robot_overview import RobotOverview, arm_overview, robot_overview
 from armsim.control import ComputedTorque, Constant, Controller, Expressions, OpenLoop, Pid, StateFeedback
-from armsim.dynamics import mass_matrix, tool_pose
-from armsim.files.document import Place
-from armsim.files.faults import Fault, listed, refuse
+from armsim.files.faults import Doubt, listed, refuse
 from armsim.files.neighbours import nearest_file
+from armsim.files.nodes import Place
 from armsim.files.regular_file import read_regular
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 from armsim.files.yaml_reader import MOST_BYTES
-from armsim.loading import build_robot, build_scenario, load_robot_file, load_scenario_file
+from armsim.loading import Given, Overrides, build_scenario, load_scenario_file
 from armsim.loading.check import scenario_doubts
-from armsim.loading.plausible import doubts
 from armsim.loading.reference import in_words
-from armsim.model import Arm, Joint, Limit
-from armsim.plant import Plant, slipping
+from armsim.plant import Plant
 from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
+from armsim.records import record
 from armsim.stability.method_choice import with_method
 
-Given = str | PathLike[str]
 FORMAT = re.compile(rb"^format:\s*[\"']?armsim/(robot|scenario|run)\b", re.MULTILINE)
 
 
-def overview(given: Given, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """`robot_overview` or `scenario_overview` of a file; its "kind" says which.
+@record
+class InputFacts:
+    """Inputs that are given over time.
+
+    Attributes:
+        output: "voltage", "current" or "torque".
+        period: Sample time [s]; None for continuous.
+        signals: In words, one per joint.
+    """
+
+    output: str
+    period: float | None
+    signals: list[str]
+
+
+@record
+class JointControl:
+    """The control of a joint; what its law has of it is in subclasses, of a function nothing.
+
+    Attributes:
+        name: The joint's.
+        target: [rad or m]; None where the reference moves.
+        limit: Of the command; None for none.
+    """
+
+    name: str
+    target: float | None
+    limit: float | None
+
+
+@record
+class StateFeedbackJoint(JointControl):
+    """The joint's row of K."""
+
+    K: list[float]
+
+
+@record
+class ExpressionJoint(JointControl):
+    """The joint's command as text."""
+
+    command: str
+
+
+@record
+class ComputedTorqueJoint(JointControl):
+    """Gains [1/s², 1/s]."""
+
+    kp: float
+    kd: float
+
+
+@record
+class PidJoint(JointControl):
+    """Gains of PD, PI or PID, and what they come to at the joint.
+
+    Attributes:
+        kp: Proportional gain.
+        ki: Integral gain.
+        kd: Derivative gain.
+        stiffness: [N·m/rad or N/m]; None where the motor takes no voltage.
+        damping: Back-EMF's included [N·m·s/rad or N·s/m].
+        back_emf: Its part of the damping.
+        droop: That gravity leaves at rest under pd [rad or m]; None under another law, or without stiffness.
+    """
+
+    kp: float
+    ki: float
+    kd: float
+    stiffness: float | None
+    damping: float
+    back_emf: float
+    droop: float | None
+
+
+@record
+class ControlFacts:
+    """A controller.
+
+    Attributes:
+        law: Its name.
+        output: "voltage", "current" or "torque".
+        period: Sample time [s]; None for continuous.
+        delay: From sample to command [s].
+        reference: In words; None where it holds.
+        feedforward: Its name, or "none".
+        encoder: Whether encoders measure.
+        inputs: That are added, in words; None for none.
+        joints: One per joint.
+    """
+
+    law: str
+    output: str
+    period: float | None
+    delay: float
+    reference: str | None
+    feedforward: str
+    encoder: bool
+    inputs: list[str] | None
+    joints: list[JointControl]
+
+
+@record
+class InitialState:
+    """Joint positions [rad or m] and velocities [rad/s or m/s]."""
+
+    q: list[float]
+    qd: list[float]
+
+
+@record
+class ScenarioOverview:
+    """A scenario's integration, command and log, and its robot.
+
+    Attributes:
+        kind: "scenario".
+        scenario: Its name.
+        file: None for plain data.
+        method: Of integration.
+        picked: Why, if armsim picked it.
+        rtol: Of an adaptive method, else None.
+        atol: Likewise.
+        dt: Step, or time between landings [s].
+        steps: None of an adaptive method, which has yet to choose them.
+        landings: Of an adaptive method, else None.
+        duration: [s].
+        log_every: [s].
+        rows: Of the log.
+        command: None where nothing does.
+        external: Number of wrenches.
+        initial: The initial state.
+        robot: With the scenario's payload, at the scenario's initial pose.
+        doubts: What `armsim check` warns of, the robot's too.
+    """
+
+    kind: str = field(default="scenario", init=False)
+    scenario: str
+    file: str | None
+    method: str
+    picked: str | None
+    rtol: float | None
+    atol: float | None
+    dt: float
+    steps: int | None
+    landings: int | None
+    duration: float
+    log_every: float
+    rows: int
+    command: InputFacts | ControlFacts | None
+    external: int
+    initial: InitialState
+    robot: RobotOverview
+    doubts: list[Doubt]
+
+
+def overview(
+    given: str | PathLike[str], overrides: Overrides | None = None, degrees: bool = False
+) -> RobotOverview | ScenarioOverview:
+    """`robot_overview` or `scenario_overview` of a file.
 
     Args:
         given: A file, or the name of a shipped robot or scenario.
         overrides: Values in place of the file's, by path.
+        degrees: Whether joint angles and the tool's are in degrees.
 
     Raises:
         FileFaults: The file cannot be used; says where and why.
     """
-    return scenario_overview(given, overrides) if kind_of(given) == "scenario" else robot_overview(given, overrides)
+    if kind_of(given) == "robot":
+        return robot_overview(given, overrides, degrees)
+    return scenario_overview(given, overrides, degrees)
 
 
-def kind_of(given: Given) -> Literal["robot", "scenario"]:
+def kind_of(given: str | PathLike[str]) -> Literal["robot", "scenario"]:
     """Whether a file, or a shipped name, is of a robot or of a scenario; a run.yaml counts as a scenario.
 
     Raises:
@@ -62,9 +214,10 @@ def kind_of(given: Given) -> Literal["robot", "scenario"]:
         except (OSError, ValueError):
             return "robot"  # its reader says what is wrong
         return "scenario" if found and found[1] != b"robot" else "robot"
-    for kind, word in (("robots", "robot"), ("configs", "scenario")):
-        if shipped_path(kind, text):
-            return word  # type: ignore[return-value]  # one of the two
+    if shipped_path("robots", text):
+        return "robot"
+    if shipped_path("configs", text):
+        return "scenario"
     names = [*shipped_names("robots"), *shipped_names("configs")]
     expected = "a robot or scenario file, or the name of a shipped one"
     close = nearest_file(text, names)
@@ -72,200 +225,97 @@ def kind_of(given: Given) -> Literal["robot", "scenario"]:
     raise refuse(Place(text), "", expected, "neither of them", mend)
 
 
-def robot_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """A robot's joints, links and motors, and its statics at the initial pose.
-
-    Args:
-        given: A file, the name of a shipped robot, or a file's content as plain data.
-        overrides: Values in place of the file's, by path.
-
-    Returns:
-        kind, robot, file (None for plain data), gravity [m/s²], mass of links and payload [kg], reach of the tool from the
-        first joint [m] (None without end), joints (type, pitch of a screw [m], initial, range, stops, friction, motor), links
-        (their `summed` inertia in the user's frame), payload (likewise, in the tool's frame, or None), pose: see `at_pose`, and
-        doubts: what `armsim check` warns of (path, expected, found, mend).
-    """
-    file = load_robot_file(given, overrides)
-    arm = build_robot(file.data)
-    path = file.sources[0].path if file.sources else None
-    pose = at_pose(arm, [float(q) for q in arm.initial])
-    return {"kind": "robot", "file": path, **described(arm), "pose": pose, "doubts": said(doubts(arm, file.data))}
-
-
-def scenario_overview(given: Given | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def scenario_overview(given: Given, overrides: Overrides | None = None, degrees: bool = False) -> ScenarioOverview:
     """A scenario's integration, command and log, and the overview of its robot.
 
     Args:
         given: A file, the name of a shipped scenario, or a file's content as plain data.
         overrides: Values in place of the file's, by path; the robot's with the prefix `robot.`.
-
-    Returns:
-        kind, scenario, file, method, picked (why, if armsim picked it), rtol and atol (of an adaptive method, else None), dt [s],
-        steps (None of an adaptive method, which has yet to choose them), landings (of an adaptive method, else None),
-        duration [s], log_every [s], rows, command (None, or law or inputs with what they are per joint, see `commanded`),
-        external (number of wrenches), doubts (those of the robot, too), and under robot: `robot_overview` with the scenario's
-        payload, at the scenario's initial pose.
+        degrees: Whether joint angles and the tool's are in degrees.
     """
     file = load_scenario_file(given, overrides)
     scenario = with_method(build_scenario(file))
+    arm, clock, adaptive = scenario.arm, scenario.clock, scenario.adaptive
     path = file.sources[0].path if file.sources else None
     robot = file.robot.sources[0].path if file.robot.sources else path
-    q, qd = ([float(x) for x in values] for values in (scenario.initial_q, scenario.initial_qd))
-    return {
-        "kind": "scenario",
-        "scenario": scenario.name,
-        "file": path,
-        "method": scenario.method,
-        "picked": scenario.picked or None,
-        "rtol": float(scenario.tolerance.rtol) if scenario.adaptive else None,
-        "atol": float(scenario.tolerance.atol) if scenario.adaptive else None,
-        "dt": scenario.dt,
-        "steps": None if scenario.adaptive else scenario.clock.steps,
-        "landings": scenario.clock.steps // scenario.land_every if scenario.adaptive else None,
-        "duration": scenario.clock.end,
-        "log_every": scenario.clock.at(scenario.clock.log_every),
-        "rows": scenario.clock.rows,
-        "command": commanded(Plant(scenario.arm, scenario.command), file.data),
-        "external": len(scenario.external),
-        "initial": {"q": q, "qd": qd},
-        "robot": {"kind": "robot", "file": robot, **described(scenario.arm), "pose": at_pose(scenario.arm, q)},
-        "doubts": said(scenario_doubts(scenario)),
-    }
+    return ScenarioOverview(
+        scenario=scenario.name,
+        file=path,
+        method=scenario.method,
+        picked=scenario.picked or None,
+        rtol=scenario.tolerance.rtol if adaptive else None,
+        atol=scenario.tolerance.atol if adaptive else None,
+        dt=scenario.dt,
+        steps=None if adaptive else clock.steps,
+        landings=clock.steps // scenario.land_every if adaptive else None,
+        duration=clock.end,
+        log_every=clock.at(clock.log_every),
+        rows=clock.rows,
+        command=commanded(Plant(arm, scenario.command), file.document, degrees),
+        external=len(scenario.external),
+        initial=InitialState(arm.shown(scenario.initial_q, degrees), arm.shown(scenario.initial_qd, degrees)),
+        robot=arm_overview(arm, robot, scenario.initial_q, degrees),
+        doubts=[warning.doubt for warning in scenario_doubts(scenario)],
+    )
 
 
-def said(warnings: Sequence[Fault]) -> list[dict[str, str]]:
-    """Warnings as plain data: path, expected, found and mend of each."""
-    return [{key: getattr(warning, key) for key in ("path", "expected", "found", "mend")} for warning in warnings]
-
-
-def described(arm: Arm) -> dict[str, Any]:
-    """An arm's parts; see `robot_overview`."""
-    far = reach(arm)
-    payload = None if arm.payload.mass == 0.0 and not any(summed(arm.payload)["about_origin"].values()) else arm.payload
-    links = []
-    for joint in arm.joints:
-        back = joint.frame.inverse
-        links.append({"name": joint.name, **summed(joint.inertia.moved(back.rotation, back.position))})
-    return {
-        "robot": arm.name,
-        "gravity": [float(x) for x in arm.gravity],
-        "mass": float(sum(inertia.mass for inertia in arm.inertias)),
-        "reach": far if math.isfinite(far) else None,
-        "joints": [_joint(joint) for joint in arm.joints],
-        "links": links,
-        "payload": None if payload is None else summed(payload),
-    }
-
-
-def at_pose(arm: Arm, q: Sequence[float]) -> dict[str, Any]:
-    """Statics, mass matrix and tool of an arm at a pose.
-
-    Args:
-        arm: The arm, n joints.
-        q: Joint positions [rad or m], n of them.
-
-    Returns:
-        q, torque that holds it [N·m or N], voltage [V] and current [A] for it (None without a motor), mass_matrix (n rows of
-        n, rotors included), tool (position, quaternion, rpy), outside: joints outside their range, slipping: joints
-        that dry friction alone does not hold (None for an arm without), and above_nominal, see `armsim.arm.overload`.
-    """
-    zeros = [0.0] * arm.n
-    torque = drive_torques(arm, q, zeros, zeros)
-    voltage, current = motor_demands(arm, zeros, torque)
-    return {
-        **{"q": list(q), "torque": torque, "voltage": voltage, "current": current},
-        "mass_matrix": mass_matrix(arm, q),
-        "tool": tool_pose(arm, q).as_data(),
-        "outside": [
-            joint.name for joint, x in zip(arm.joints, q, strict=True) if joint.limit and not joint.limit.holds(x)
-        ],
-        "slipping": slipping(arm, q),
-        "above_nominal": above_nominal(arm, current),
-    }
-
-
-def commanded(plant: Plant, data: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The command of a scenario.
+def commanded(plant: Plant, scenario: document.Scenario, degrees: bool) -> InputFacts | ControlFacts | None:
+    """The command of a scenario; None where nothing does.
 
     Args:
         plant: The arm with its command.
-        data: The scenario file's, as read.
-
-    Returns:
-        None where nothing does. For inputs: output, period [s] (None for continuous) and signals (text, one per joint). For
-        a controller: law, output, period and delay [s], the reference in words where it moves, feedforward, whether encoders
-        measure, and joints. Each has target (None where the reference moves), limit, and what its law has: gains kp, ki and kd;
-        its row of K; its command as text; nothing of a function. Under PD, PI and PID also what gains come to at the joint:
-        stiffness [N·m/rad or N/m], damping [N·m·s/rad or N·s/m] with the part of it that is back-EMF's, and under pd the steady
-        droop that gravity leaves [rad or m].
+        scenario: As its file has it.
+        degrees: Whether joint angles are in degrees.
     """
     command = plant.command
+    signals = [] if scenario.inputs is None else [_in_words(signal) for signal in scenario.inputs.signals]
     if isinstance(command, OpenLoop):
-        signals = [_signal(signal) for signal in data["inputs"][command.output]]
-        return {"output": command.output, "period": command.period, "signals": signals}
-    if not isinstance(command, Controller):
+        return InputFacts(command.output, command.period, signals)
+    control = scenario.control
+    if not isinstance(command, Controller) or control is None:
         return None
+    return ControlFacts(
+        law=command.law.name,
+        output=command.output,
+        period=command.period,
+        delay=command.delay * command.period if command.period is not None else 0.0,
+        reference=(None if control.reference is None else in_words(control.reference, command.reference)),
+        feedforward=control.feedforward,
+        encoder=command.encoder is not None,
+        inputs=None if command.inputs is None else signals,
+        joints=_joint_controls(plant, command, control, degrees),
+    )
+
+
+def _joint_controls(plant: Plant, command: Controller, control: document.Control, degrees: bool) -> list[JointControl]:
+    """The command of each joint, by the law.
+
+    Args:
+        plant: The arm with its command.
+        command: The same command.
+        control: What the scenario file says of it.
+        degrees: Whether joint angles are in degrees.
+    """
+    arm, law, found = plant.arm, command.law, list[JointControl]()
     held = isinstance(command.reference, Constant)
-    limits = [None if limit is None else float(limit) for limit in command.limit]
-    added = None if command.inputs is None else [_signal(signal) for signal in data["inputs"][command.output]]
-    return {
-        "law": command.law.name,
-        "output": command.output,
-        "period": command.period,
-        "delay": command.delay * command.period if command.period is not None else 0.0,
-        "reference": None if held else in_words(data["control"]["reference"], command.reference),
-        "feedforward": data["control"]["feedforward"],
-        "encoder": command.encoder is not None,
-        "inputs": added,
-        "joints": [
-            {"name": joint.name, "target": float(target) if held else None, "limit": limit, **own}
-            for joint, target, limit, own in zip(
-                plant.arm.joints, command.target, limits, _gains(plant, command, data["control"]), strict=True
-            )
-        ],
-    }
-
-
-def _gains(plant: Plant, command: Controller, control: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a law has of every joint; see `commanded`."""
-    law, joints = command.law, range(plant.arm.n)
-    if isinstance(law, StateFeedback):
-        return [{"K": [float(k) for k in row]} for row in law.K]
-    if isinstance(law, Expressions):
-        return [{"command": expression.text} for expression in control["command"]]
-    if isinstance(law, ComputedTorque):
-        return [{"kp": float(law.kp[i]), "kd": float(law.kd[i])} for i in joints]
-    if not isinstance(law, Pid):
-        return [{} for _ in joints]  # a function has its own
-    droop = steady_droop(plant) or [None] * plant.arm.n
-    found = []
-    for i in joints:
-        damping, back_emf = joint_damping(plant, i)
-        felt = {"stiffness": joint_stiffness(plant, i), "damping": damping, "back_emf": back_emf, "droop": droop[i]}
-        found.append({"kp": float(law.kp[i]), "ki": float(law.ki[i]), "kd": float(law.kd[i]), **felt})
+    targets = arm.shown(command.target, degrees) if held else [None] * arm.n
+    droops = steady_droop(plant) or [None] * arm.n
+    for i, (joint, droop) in enumerate(zip(arm.joints, droops, strict=True)):
+        own = joint.name, targets[i], command.limit[i]
+        if isinstance(law, StateFeedback):
+            found.append(StateFeedbackJoint(*own, list(law.K[i])))
+        elif isinstance(law, Expressions):
+            found.append(ExpressionJoint(*own, control.command[i].text))
+        elif isinstance(law, ComputedTorque):
+            found.append(ComputedTorqueJoint(*own, law.kp[i], law.kd[i]))
+        elif isinstance(law, Pid):
+            felt = joint_stiffness(plant, i), *joint_damping(plant, i)
+            turned = None if droop is None else joint.kind.shown(droop, degrees)
+            found.append(PidJoint(*own, law.kp[i], law.ki[i], law.kd[i], *felt, turned))
+        else:  # a function has gains of its own
+            found.append(JointControl(*own))
     return found
 
 
-def _signal(signal: Any) -> str:
-    return f"column {signal['column']} of {signal['csv']}" if isinstance(signal, dict) else signal.text
-
-
-def _joint(joint: Joint) -> dict[str, Any]:
-    """A joint with its motor; absent values, and ends at infinity, are None."""
-    limit, motor = joint.limit or Limit(-math.inf, math.inf), None
-    if joint.motor is not None:
-        gain = None if joint.motor.Kp is None else dc.voltage_gain(joint.motor)
-        motor = {**asdict(joint.motor), "armature": joint.armature, "torque_per_volt": gain}
-    return {
-        "name": joint.name,
-        "type": joint.type,
-        "pitch": joint.pitch if joint.kind.has_pitch else None,
-        "initial": joint.initial,
-        "lower": limit.lower if limit.has_lower else None,
-        "upper": limit.upper if limit.has_upper else None,
-        "stiffness": limit.stiffness,
-        "stop_damping": None if limit.stiffness is None else limit.damping,
-        "viscous": joint.viscous,
-        "coulomb": joint.coulomb and asdict(joint.coulomb),
-        "motor": motor,
-    }
+def _in_words(signal: Any) -> str:
+    return f"column {signal.column} of {signal.file_name}" if isinstance(signal, document.CsvSignal) else signal.text

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from armsim.actuation import driven
 from armsim.arm.golden import greatest
 from armsim.arm.inverse import demand_table
-from armsim.arm.overload import ROUNDING, overloads_along
+from armsim.arm.overload import ROUNDING, Overload, overloads_along
 from armsim.arm.robot import Array, Robot
 from armsim.control import Constant, Controller, Reference
 from armsim.errors import UsageError
 from armsim.files.csv_writer import write_csv
+from armsim.loading import Given, Overrides
 from armsim.loading.scenario import Scenario
-from armsim.loading.scenario_file import Given, scenario_of
+from armsim.loading.scenario_file import scenario_of
 from armsim.model import Arm, Joint
 from armsim.plant.columns import spellings
+from armsim.records import OMIT, record
 
 POINTS = 2000  # at which peaks are looked for, besides knots; between neighbours they are refined
 AT_ONCE = 1e-9  # rad or m: an arm that begins nearer to its reference begins on it
@@ -40,7 +41,7 @@ class Extreme(NamedTuple):
     t: float
 
 
-@dataclass(frozen=True)
+@record
 class Excursion:
     """The motion of a joint under a reference.
 
@@ -69,7 +70,26 @@ class Excursion:
     torque: Extreme
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
+class Exceeded(Overload):
+    """A limit that a reference exceeds; its quantity may also be "position" or "command", the limit of the controller.
+
+    Attributes:
+        torque: That the drive needs where a voltage does not suffice [N·m or N]; None of another limit.
+        speed: Of the joint there [rad/s or m/s]; likewise.
+        available: What its motor gives there by the limit [N·m or N]; likewise.
+        t_s: When the need is greatest [s].
+        from_s: The first time that exceeds the limit [s].
+    """
+
+    torque: float | None = field(default=None, metadata=OMIT)
+    speed: float | None = field(default=None, metadata=OMIT)
+    available: float | None = field(default=None, metadata=OMIT)
+    t_s: float
+    from_s: float
+
+
+@record
 class PlannedMotion:
     """A reference, and what it asks for.
 
@@ -81,9 +101,7 @@ class PlannedMotion:
         qd: Joint velocities [rad/s or m/s], shape (m, n).
         qdd: Joint accelerations [rad/s² or m/s²], shape (m, n).
         joints: What each joint does.
-        exceeded: Limits that it exceeds: joint, quantity ("position", "speed", "current", "torque", "voltage" or "command"),
-            needed, limit and unit, t_s where it is greatest, from_s when first; of a voltage also torque, speed and available:
-            what the drive needs, at which velocity, and what its motor gives there by the limit [N·m or N, rad/s or m/s].
+        exceeded: Limits that it exceeds.
     """
 
     scenario: Scenario
@@ -93,7 +111,7 @@ class PlannedMotion:
     qd: Array
     qdd: Array
     joints: tuple[Excursion, ...]
-    exceeded: tuple[dict[str, Any], ...]
+    exceeded: tuple[Exceeded, ...]
 
     def __repr__(self) -> str:
         last = "goes on" if self.end is None else f"holds from {self.end:g} s on"
@@ -128,7 +146,7 @@ class PlannedMotion:
         write_csv(path, headings, rows.ravel())
 
 
-def reference(scenario: Given | Scenario, overrides: Mapping[str, Any] | None = None) -> PlannedMotion:
+def reference(scenario: Given | Scenario, overrides: Overrides | None = None) -> PlannedMotion:
     """A scenario's reference, with the torques that it takes and the limits that it exceeds; nothing runs.
 
     Args:
@@ -205,36 +223,30 @@ def _peak(motion: Reference, key: str, i: int, t: Array, values: Array) -> Extre
     return max(Extreme(float(sizes[k]), float(t[k])), Extreme(size(best), best), key=lambda peak: peak.value)
 
 
-def _out_of_range(joints: tuple[Joint, ...], t: Array, q: Array) -> list[dict[str, Any]]:
+def _out_of_range(joints: tuple[Joint, ...], t: Array, q: Array) -> list[Exceeded]:
     """The joints whose reference leaves their range."""
     found = []
     for joint, x in zip(joints, q.T, strict=True):
-        if joint.limit is None:
-            continue
-        for bound, sign in ((joint.limit.lower, -1.0), (joint.limit.upper, 1.0)):
+        for bound, sign in zip(joint.bounds, (-1.0, 1.0), strict=True):
+            if bound is None:
+                continue
             over = sign * (x - bound)
             if over.max() > ROUNDING * max(1.0, abs(bound)):
                 k = int(over.argmax())
-                data = {
-                    "joint": joint.name,
-                    "quantity": "position",
-                    "needed": float(x[k]),
-                    "limit": bound,
-                    "unit": joint.kind.length,
-                }
-                found.append(data | {"t_s": float(t[k]), "from_s": float(t[(over > 0).argmax()])})
+                limit = joint.name, "position", float(x[k]), bound, joint.kind.length
+                found.append(Exceeded(*limit, t_s=float(t[k]), from_s=float(t[(over > 0).argmax()])))
     return found
 
 
-def _overloads(arm: Arm, t: Array, qd: Array, *demand: Array) -> list[dict[str, Any]]:
+def _overloads(arm: Arm, t: Array, qd: Array, *demand: Array) -> list[Exceeded]:
     """The limits of motors that the reference exceeds, but for those of voltage."""
-    found = [x for x in overloads_along(arm, t, qd, *demand) if x["quantity"] != "voltage"]
-    return [{key: value for key, value in x.items() if key not in ("line", "rows")} for x in found]
+    found = [x for x in overloads_along(arm, t, qd, *demand) if x.quantity != "voltage"]
+    return [Exceeded(x.joint, x.quantity, x.needed, x.limit, x.unit, t_s=x.t_s, from_s=x.from_s) for x in found]
 
 
 def _beyond_supply(
     arm: Arm, command: Controller, t: Array, motion: tuple[Array, Array, Array], commands: dict[str, Array]
-) -> list[dict[str, Any]]:
+) -> list[Exceeded]:
     """The motors that the supply, or the controller's limit, does not let give the torque at its speed."""
     found = []
     for i, (joint, bound) in enumerate(zip(arm.joints, command.limit, strict=True)):
@@ -248,19 +260,22 @@ def _beyond_supply(
             if limit is None or not (beyond := needed > limit * (1 + ROUNDING)).any():
                 continue
             k = int(needed.argmax())
-            data = {
-                "joint": joint.name,
-                "quantity": "voltage" if quantity == "voltage" else "command",
-                "needed": float(needed[k]),
-                "limit": float(limit),
-                "unit": joint.kind.unit_of(quantity),
-            }
+            unit, place = joint.kind.unit_of(quantity), "voltage" if quantity == "voltage" else "command"
+            made = Exceeded(
+                joint.name,
+                place,
+                float(needed[k]),
+                limit,
+                unit,
+                t_s=float(t[k]),
+                from_s=float(t[beyond.argmax()]),
+            )
             if quantity == "voltage":
-                given = math.copysign(float(limit), float(commands["voltage"][k, i]))
+                given = math.copysign(limit, float(commands["voltage"][k, i]))
                 position, speed, torque = (float(x[k, i]) for x in (motion[0], motion[1], commands["torque"]))
                 available = _available(joint, given, position, speed)
-                data |= {"torque": torque, "speed": speed, "available": available}
-            found.append(data | {"t_s": float(t[k]), "from_s": float(t[beyond.argmax()])})
+                made = replace(made, torque=torque, speed=speed, available=available)
+            found.append(made)
     return found
 
 

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from armsim import document
 from armsim.arm.overview import kind_of
+from armsim.document.composite import PerJoint
+from armsim.document.kinds import Kind, Number, join
 from armsim.formulas.quantity import Quantity
 from armsim.formulas.units import units_of
-from armsim.loading import Scenario, build_scenario, load_robot_file, load_scenario_file
+from armsim.loading import Overrides, Scenario, build_scenario, load_robot_file, load_scenario_file
 from armsim.loading.build import RADIANS, build_body
 from armsim.loading.settle import settle
 from armsim.model import JOINT_TYPES
-from armsim.spec.motor import DryFriction
-from armsim.spec.robot import RobotKeys
-from armsim.spec.scenario import ScenarioKeys, Signal
-from armsim.spec.schema import Kind, List, Number, OneOf, Parameters, PerJoint, Record, join
+from armsim.records import record
 from armsim.stability.method_choice import with_method
 
 
-@dataclass(frozen=True)
+@record
 class Origin:
     """A number and where it came from.
 
@@ -53,7 +53,7 @@ class Origin:
     converted_from: str = ""
 
 
-def origins(given: str | PathLike[str], overrides: Mapping[str, Any] | None = None) -> list[Origin]:
+def origins(given: str | PathLike[str], overrides: Overrides | None = None) -> list[Origin]:
     """Every number of a robot or scenario file, in the order of the format; a scenario's robot comes last.
 
     Args:
@@ -64,45 +64,42 @@ def origins(given: str | PathLike[str], overrides: Mapping[str, Any] | None = No
         FileFaults: The file cannot be used; says where and why.
     """
     if kind_of(given) == "robot":
-        return _of_robot(load_robot_file(given, overrides).data, "")
+        return _of_robot(load_robot_file(given, overrides).document, "")
     file = load_scenario_file(given, overrides)
     scenario = build_scenario(file)
-    return [*_of_scenario(scenario), *_of_robot(file.robot.data, "robot.")]
+    return [*_of_scenario(scenario), *_of_robot(file.robot.document, "robot.")]
 
 
-def _of_robot(data: dict[str, Any], prefix: str) -> list[Origin]:
+def _of_robot(robot: document.Robot, prefix: str) -> list[Origin]:
     filled: dict[str, float] = {}
-    settled = settle(data)
-    for i, joint in enumerate(settled["joints"]):
-        if joint["motor"] is not None and joint["motor"]["Kp"] is not None:
-            filled[f"joints[{i}].motor.Ke"] = joint["motor"]["Kp"]
-        for k, body in enumerate(joint["bodies"]):
-            filled[f"joints[{i}].bodies[{k}].{next(iter(body))}.mass"] = build_body(body).mass
-    if settled["payload"] is not None:
-        filled[f"payload.{next(iter(settled['payload']))}.mass"] = build_body(settled["payload"]).mass
-    walk = _Walk(data["units"]["angle"] == "deg", [j["type"] for j in data["joints"]], "torque", filled)
-    names = [joint["name"] for joint in data["joints"]]
-    found = walk.numbers(RobotKeys(), data, "", None)
-    return [_renamed(origin, prefix, names) for origin in found]
+    settled = settle(robot)
+    for i, joint in enumerate(settled.joints):
+        if joint.motor is not None and joint.motor.Kp is not None:
+            filled[f"joints[{i}].motor.Ke"] = joint.motor.Kp
+        for k, body in enumerate(joint.bodies):
+            filled[f"joints[{i}].bodies[{k}].{body.tag}.mass"] = build_body(body).mass
+    if settled.payload is not None and settled.payload.tag:
+        filled[f"payload.{settled.payload.tag}.mass"] = build_body(settled.payload).mass
+    names = [joint.name for joint in robot.joints]
+    numbers = _Numbers(robot.degrees, [joint.type for joint in robot.joints], "torque", filled)
+    return [_renamed(origin, prefix, names) for origin in numbers.below(robot)]
 
 
 def _of_scenario(scenario: Scenario) -> list[Origin]:
-    data = scenario.file.data
+    content = scenario.file.document
     filled: dict[str, float] = {"log.every": scenario.clock.at(scenario.clock.log_every)}
     filled["integrator.dt"] = scenario.dt
     if with_method(scenario).adaptive:
         filled |= {f"integrator.{key}": float(x) for key, x in vars(scenario.tolerance).items()}
     filled |= {f"initial.q[{i}]": float(x) for i, x in enumerate(scenario.initial_q)}
     filled |= {f"initial.qd[{i}]": float(x) for i, x in enumerate(scenario.initial_qd)}
-    control = data["control"]
+    control = content.control
     for key in ("target", "integral_limit"):
         values = getattr(scenario.command, key, None) if control is not None else None
         filled |= {f"control.{key}[{i}]": float(x) for i, x in enumerate(values or ()) if x is not None}
-    output = control["output"] if control is not None else None
+    output, law = (None, None) if control is None else (control.output, control.law)
     types = [joint.type for joint in scenario.arm.joints]
-    law = (control["law"] or "") if control is not None else ""
-    walk = _Walk(data["units"]["angle"] == "deg", types, output or "torque", filled, law)
-    return list(walk.numbers(ScenarioKeys(), {key: value for key, value in data.items() if key != "robot"}, "", None))
+    return list(_Numbers(content.degrees, types, output or "torque", filled, law or "").below(content))
 
 
 def _renamed(origin: Origin, prefix: str, names: list[str]) -> Origin:
@@ -111,14 +108,15 @@ def _renamed(origin: Origin, prefix: str, names: list[str]) -> Origin:
     return replace(origin, path=prefix + path)
 
 
-class _Walk:
-    """Walks through data along the declaration of its format.
+class _Numbers:
+    """The numbers of a file with their origins.
 
     Args:
         degrees: Whether the file's angles are degrees.
         types: Of the joints.
         output: Of the control law: "voltage", "current" or "torque".
         filled: Values in SI of absent keys that default to other numbers, by path.
+        law: The control law; empty for none.
     """
 
     def __init__(self, degrees: bool, types: list[str], output: str, filled: dict[str, float], law: str = "") -> None:
@@ -128,32 +126,28 @@ class _Walk:
         self.law = law
         self.filled = filled
 
-    def numbers(self, kind: Kind, data: Any, path: str, type: str | None) -> Iterator[Origin]:
-        """The numbers at and below a path; type is that of the joint it belongs to, if any."""
-        if isinstance(data, Quantity):
-            yield self._number(kind, data, path, type)
-        elif data is None:
+    def below(
+        self, value: Any, kind: Kind[Any] | None = None, path: str = "", type: str | None = None
+    ) -> Iterator[Origin]:
+        """The numbers at and below a value, in the order of the format; type is that of the joint it belongs to, if any."""
+        if isinstance(value, Quantity):
+            yield self._number(value, path, type)
+        elif value is None and kind is not None:
             yield from self._left_out(kind, path, type)
-        elif isinstance(kind, Parameters):
-            for name, quantity in data.items():
-                yield self._number(Number(), quantity, join(path, name), None)
-        elif isinstance(kind, DryFriction):
-            yield from self.numbers(kind.sides, data, path, type)
-        elif isinstance(kind, OneOf):
-            ((shape, body),) = data.items() if "mass" not in data else (("", data),)
-            yield from self.numbers(kind.variants[shape or "point"], body, join(path, shape) if shape else path, type)
-        elif isinstance(kind, Record) and isinstance(data, dict):
-            for name, field in kind.fields.items():
-                if name in data:
-                    yield from self.numbers(field, data[name], join(path, name), type)
-        elif isinstance(kind, (List, PerJoint)):
-            for i, item in enumerate(data):
+        elif isinstance(value, document.Document):
+            path = join(path, value.tag) if value.tag else path
+            for key, item in value.items():
+                yield from self.below(item, value.fields[key], join(path, key), type)
+        elif isinstance(value, dict):
+            for name, item in value.items():
+                yield from self.below(item, None, join(path, name))
+        elif isinstance(value, tuple):
+            for i, item in enumerate(value):
                 own = self.types[i] if isinstance(kind, PerJoint) or path == "joints" else type
-                yield from self.numbers(kind.item, item, f"{path}[{i}]", own)
+                yield from self.below(item, getattr(kind, "item", None), f"{path}[{i}]", own)
 
-    def _number(self, kind: Kind, quantity: Quantity, path: str, type: str | None) -> Origin:
-        number = kind.number if isinstance(kind, Signal) else kind
-        assert isinstance(number, Number)  # nothing else is read as a quantity
+    def _number(self, quantity: Quantity, path: str, type: str | None) -> Origin:
+        number = quantity.kind
         unit = self._unit(number, type)
         place = quantity.place
         of_time = quantity.varies
@@ -173,7 +167,7 @@ class _Walk:
             converted_from=quantity.text if quantity.unit else degrees if turned and quantity.value else "",
         )
 
-    def _left_out(self, kind: Kind, path: str, type: str | None) -> Iterator[Origin]:
+    def _left_out(self, kind: Kind[Any], path: str, type: str | None) -> Iterator[Origin]:
         """The value of an absent key that defaults to another number."""
         if isinstance(kind, PerJoint):
             for i, own in enumerate(self.types):
@@ -181,7 +175,7 @@ class _Walk:
         else:
             yield from self._filled(kind, kind.note, path, type)
 
-    def _filled(self, kind: Kind, note: str, path: str, type: str | None) -> Iterator[Origin]:
+    def _filled(self, kind: Kind[Any], note: str, path: str, type: str | None) -> Iterator[Origin]:
         if path in self.filled and isinstance(kind, Number):
             value = float(self.filled[path])
             yield Origin(path, value, self._unit(kind, type), "default", None, None, None, note=note)

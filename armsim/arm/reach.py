@@ -27,14 +27,11 @@ def reach(arm: Arm) -> float:
     Coordinate ascent: in one joint the squared distance is a sinusoid of an angle, or a parabola of a slide, with a maximum in
     closed form; that of a screw is searched for. The best of several ascents from fixed poses is a lower bound of the reach.
     """
-    if any(
-        joint.kind.slides and (joint.limit is None or math.isinf(joint.limit.upper - joint.limit.lower))
-        for joint in arm.joints
-    ):
+    if any(joint.kind.slides and None in joint.bounds for joint in arm.joints):
         return math.inf
     start = own_poses(arm, [0.0] * arm.n)[0].position
     rng = random.Random(0)
-    poses = [[float(q) for q in arm.initial]]
+    poses = [list(arm.initial)]
     poses += [[rng.uniform(*_range(joint)) for joint in arm.joints] for _ in range(STARTS - 1)]
     return max(_climb(arm, start, q) for q in poses)
 
@@ -74,8 +71,7 @@ def _climb(arm: Arm, start: Vector, q: list[float]) -> float:
 
 def _best(joint: Joint, r: Vector, c: Vector) -> list[float]:
     """Candidates for the joint position of the greatest distance."""
-    limit = joint.limit
-    ends = [] if limit is None else [float(x) for x in (limit.lower, limit.upper) if math.isfinite(x)]
+    ends = [bound for bound in joint.bounds if bound is not None]
     if not joint.kind.turns:
         return ends
     lower, upper = _range(joint)
@@ -92,7 +88,7 @@ def _farthest_of_screw(joint: Joint, r: Vector, c: Vector, lower: float, upper: 
     The squared distance is a sinusoid and a parabola that opens upwards: a whole turn away from its vertex is no nearer, so the
     farthest position is within a turn of an end of the range, however many turns there are between.
     """
-    slides, offset = float(joint.slides), float(joint.offset)
+    slides, offset = joint.slides, joint.offset
     along, cosine, sine = r.z - c.z, r.x * c.x + r.y * c.y, r.x * c.y - r.y * c.x
 
     def squared(q: float) -> float:  # up to a constant

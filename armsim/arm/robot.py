@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armsim import dynamics, pictures
+from armsim import document, dynamics, pictures
 from armsim.actuation import drive_torques, limit_torques, motor_demands
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
 from armsim.arm.arrays import LEAST, brief, evaluate, joined, row_array, row_count
@@ -20,7 +19,7 @@ from armsim.compile.threads import check_threads
 from armsim.errors import ShapeError, UsageError
 from armsim.expr import Scalar, finite_or_nan, leaves, trace
 from armsim.formulas.bounds import BOUNDS
-from armsim.loading import read_robot
+from armsim.loading import Given, Overrides, read_robot
 from armsim.model import Arm
 from armsim.plant import accelerations
 from armsim.simulation.engine import ENGINES
@@ -47,15 +46,15 @@ class Frames(NamedTuple):
 
 
 def load_robot(
-    robot: str | PathLike[str] | Mapping[str, Any],
-    overrides: Mapping[str, Any] | None = None,
+    robot: Given,
+    overrides: Overrides | None = None,
     engine: Literal["llvm", "python"] = "llvm",
     threads: int | None = None,
 ) -> Robot:
     """The arm of a robot file, or a shipped one by its name.
 
     Args:
-        robot: Path or name, or a file's content as plain data.
+        robot: Path or name, or a file's content: an `armsim.document.Robot` or plain data.
         overrides: Values in place of the file's, by path: {"joints[R2].motor.Kp": 12, "parameters.upper": 0.4}; None
             takes a key out.
         engine: "llvm" compiles each method when it is first called, "python" runs on floats.
@@ -64,8 +63,8 @@ def load_robot(
     Raises:
         FileFaults: The file cannot be used; says where and why.
     """
-    arm, data = read_robot(robot, overrides)
-    return Robot(arm, engine, data, threads)
+    arm, document = read_robot(robot, overrides)
+    return Robot(arm, engine, document, threads)
 
 
 class Robot:
@@ -82,7 +81,7 @@ class Robot:
     Args:
         arm: The arm.
         engine: "llvm" or "python"; both give the same bits.
-        data: Of its file, as `armsim.loading.load_robot_file` reads it; what the arm looks like is taken from it.
+        document: Its file, as `armsim.loading.load_robot_file` reads it; what the arm looks like is taken from it.
         threads: How many share the rows of many states; as many as there are processors unless given.
     """
 
@@ -90,19 +89,19 @@ class Robot:
         self,
         arm: Arm,
         engine: Literal["llvm", "python"] = "llvm",
-        data: dict[str, Any] | None = None,
+        document: document.Robot | None = None,
         threads: int | None = None,
     ) -> None:
         if engine not in ENGINES:
             raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r}")
         self.arm = arm
         self.engine = engine
-        self.data = data
+        self.document = document
         check_threads(threads)
         self._threads = threads
         self._kernels: dict[str, BatchKernel] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> object:
         """Without its kernels, which are fetched again."""
         return {**vars(self), "_kernels": {}}
 

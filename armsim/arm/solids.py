@@ -4,79 +4,145 @@ from __future__ import annotations
 
 from typing import Any
 
+from armsim import document
+from armsim.document.base import plain
 from armsim.loading.build import build_body
 from armsim.loading.settle import settle
-from armsim.spatial import Inertia, Symmetric, Vector
+from armsim.model import Joint
+from armsim.records import record
+from armsim.spatial import Inertia, Symmetric
 
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
+ZERO = Symmetric()  # whose sum with another makes 0 of -0
 NOT_SIZES = ("mass", "density", "center", "about", "rpy", *COMPONENTS)
 
 
-def solids(robot: dict[str, Any]) -> dict[str, Any]:
+@record
+class Solid:
+    """A solid with its inertia.
+
+    Attributes:
+        path: Where it stands in the file.
+        shape: Its name there.
+        sizes: By their keys there [m], and "axis" where it has one.
+        mass: [kg].
+        center: Of mass [m].
+        about_center: Tensor about it, axes parallel to the frame's [kg m²].
+        about_origin: Tensor about the frame's origin [kg m²].
+    """
+
+    path: str
+    shape: str
+    sizes: dict[str, Any]
+    mass: float
+    center: list[float]
+    about_center: Symmetric
+    about_origin: Symmetric
+
+
+@record
+class BodyInertia:
+    """The inertia of a rigid body.
+
+    Attributes:
+        mass: [kg].
+        com: Centre of mass [m].
+        about_com: Tensor about it, axes parallel to the frame's [kg m²].
+        about_origin: Tensor about the frame's origin [kg m²].
+    """
+
+    mass: float
+    com: list[float]
+    about_com: Symmetric
+    about_origin: Symmetric
+
+
+@record
+class Link:
+    """A link, by the name of its joint."""
+
+    name: str
+
+
+@record
+class LinkInertia(BodyInertia, Link):
+    """The inertia of a link; its name comes first."""
+
+
+@record
+class Solids(Link):
+    """The solids of a link."""
+
+    solids: list[Solid]
+
+
+@record
+class LinkSolids(BodyInertia, Solids):
+    """A link, its solids, and the sum of their inertias."""
+
+
+@record
+class RobotSolids:
+    """All solids of a robot.
+
+    Attributes:
+        robot: Its name.
+        links: From base to tip, in the users' frames.
+        payload: In the tool's frame; None for none.
+    """
+
+    robot: str
+    links: list[LinkSolids]
+    payload: Solid | None
+
+
+def solids(robot: document.Robot) -> RobotSolids:
     """Every solid of a robot with its inertia, and the sum of each link's; the payload apart.
 
     Args:
-        robot: Data of its file, as `armsim.loading.load_robot_file` reads it.
-
-    Returns:
-        robot (its name); links, each with name, solids and the `summed` inertia; payload, one of the solids in the tool
-        frame, or None. A solid has path, shape, sizes [m], mass [kg], center [m], and the components (xx to yz, where xy is
-        -∫xy dm) of its tensors about_center and about_origin of the frame [kg m²].
+        robot: As `armsim.loading.load_robot_file` reads it.
     """
-    data = settle(robot)
-    degrees = data["units"]["angle"] == "deg"
+    settled = settle(robot)
+    degrees = settled.degrees
     links = []
-    for joint in data["joints"]:
-        name = joint["name"]
-        found = [solid(body, f"joints[{name}].bodies[{i}]", degrees) for i, body in enumerate(joint["bodies"])]
-        total = Inertia()
-        for body in joint["bodies"]:
-            total = total + build_body(body, degrees)
-        links.append({"name": name, "solids": found, **summed(total)})
-    carried = None if data["payload"] is None else solid(data["payload"], "payload", degrees)
-    return {"robot": data["name"], "links": links, "payload": carried}
+    for joint in settled.joints:
+        found = [solid(body, f"joints[{joint.name}].bodies[{i}]", degrees) for i, body in enumerate(joint.bodies)]
+        total = sum((build_body(body, degrees) for body in joint.bodies), Inertia())
+        links.append(LinkSolids(name=joint.name, solids=found, **vars(summed(total))))
+    carried = None if settled.payload is None else solid(settled.payload, "payload", degrees)
+    return RobotSolids(settled.name, links, carried)
 
 
-def solid(body: dict[str, Any], path: str, degrees: bool = False) -> dict[str, Any]:
-    """One solid as plain data; see `solids`.
+def solid(body: document.Document, path: str, degrees: bool = False) -> Solid:
+    """One solid.
 
     Args:
-        body: Its settled data: {shape: its numbers}, or {mass, center} for a point.
+        body: A body, settled.
         path: Where it stands in the file.
         degrees: Whether the file's angles are degrees.
     """
-    if "mass" in body:
-        body = {"point": body}
-    ((shape, given),) = body.items()
     inertia = build_body(body, degrees)
     own = inertia.tensor_about_com()
-    if given.get("about") != "origin":  # built about its centre, without the rounding of the way there and back
-        own = build_body({shape: {**given, "center": [0.0, 0.0, 0.0]}}, degrees).J
-    return {
-        "path": path,
-        "shape": shape,
-        "sizes": {key: value for key, value in given.items() if key not in NOT_SIZES},
-        "mass": float(inertia.mass),
-        "center": [float(x) for x in given["center"]],
-        "about_center": components(own),
-        "about_origin": components(inertia.J),
-    }
+    if body.get("about") != "origin":  # built about its centre, without the rounding of the way there and back
+        own = build_body(body.replaced(center=(0.0, 0.0, 0.0)), degrees).J
+    return Solid(
+        path,
+        shape=type(body).tag,
+        sizes={key: plain(value) for key, value in body.items() if key not in NOT_SIZES},
+        mass=inertia.mass,
+        center=list(body["center"]),
+        about_center=own + ZERO,
+        about_origin=inertia.J + ZERO,
+    )
 
 
-def summed(inertia: Inertia) -> dict[str, Any]:
-    """A link's inertia: mass [kg], com [m], and the tensors about_com and about_origin of the frame [kg m²]."""
-    return {
-        "mass": float(inertia.mass),
-        "com": _floats(inertia.com()),
-        "about_com": components(inertia.tensor_about_com()),
-        "about_origin": components(inertia.J),
-    }
+def link_inertia(joint: Joint) -> BodyInertia:
+    """The inertia of a link, in the user's frame."""
+    back = joint.frame.inverse
+    return summed(joint.inertia.moved(back.rotation, back.position))
 
 
-def components(tensor: Symmetric) -> dict[str, float]:
-    """The components of a tensor by name."""
-    return {name: float(getattr(tensor, name)) + 0.0 for name in COMPONENTS}  # + 0.0 makes 0 of -0
-
-
-def _floats(vector: Vector) -> list[float]:
-    return [float(x) + 0.0 for x in vector]
+def summed(inertia: Inertia) -> BodyInertia:
+    """An inertia in numbers."""
+    com = [x + 0.0 for x in inertia.com()]
+    return BodyInertia(inertia.mass, com, inertia.tensor_about_com() + ZERO, inertia.J + ZERO)

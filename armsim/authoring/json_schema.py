@@ -5,31 +5,30 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from armsim import document
+from armsim.document.bodies import BODIES, Payload
+from armsim.document.composite import Document, List, OneOf, Parameters, PerJoint, Rule, Subdocument
+from armsim.document.control import RobotReference
+from armsim.document.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
+from armsim.document.motor import NOT_IN_DYNAMECHS, DryFriction
+from armsim.document.parameters import IDENTIFIER
+from armsim.document.scenario import Signal
+from armsim.document.study import Anything, ByPath, Flag, Minimised, ScenarioReference, Sought, Varied
 from armsim.formulas.functions import RESERVED
 from armsim.formulas.units import written_example
-from armsim.model import JOINT_TYPES
-from armsim.spec.bodies import BODIES, Payload
-from armsim.spec.control import RobotReference
-from armsim.spec.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
-from armsim.spec.motor import CONSTANTS, ELECTRICAL, ELECTRICAL_LIMITS, NOT_IN_DYNAMECHS, DryFriction, MotorKeys
-from armsim.spec.parameters import IDENTIFIER
-from armsim.spec.reference import ReferenceKeys
-from armsim.spec.robot import FRAMES, JointKeys, RobotKeys
-from armsim.spec.scenario import ScenarioKeys, Signal
-from armsim.spec.schema import List, OneOf, Parameters, PerJoint, Record, Rule
-from armsim.spec.study import Anything, ByPath, Flag, Minimised, ScenarioReference, Sought, StudyKeys, Varied
 
+Schema = dict[str, Any]
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
-def _given(*keys: str) -> dict[str, Any]:
+def _given(*keys: str) -> Schema:
     """These keys are present, and not null."""
     return {"required": list(keys), "properties": {key: {"not": {"type": "null"}} for key in keys}}
 
 
-def _one_of_values(kind: type[Record], key: str, values: tuple[str, ...]) -> dict[str, Any]:
+def _one_of_values(of: type[Document], key: str, values: tuple[str, ...]) -> Schema:
     """A key has one of these values; it may be absent or null if its default is one of them."""
-    if kind.fields[key].default in values:
+    if of.fields[key].default in values:
         return {"properties": {key: {"enum": [*values, None]}}}
     return {
         "required": [key],
@@ -37,79 +36,70 @@ def _one_of_values(kind: type[Record], key: str, values: tuple[str, ...]) -> dic
     }
 
 
-def _rule(kind: type[Record], rule: Rule) -> dict[str, Any]:
-    """A record's rule as if and then."""
-    conditions = [_one_of_values(kind, rule.key, rule.values)] if rule.key else []
+def _rule(of: type[Document], rule: Rule) -> Schema:
+    """A document's rule as if and then."""
+    conditions = [_one_of_values(of, rule.key, rule.values)] if rule.key else []
     conditions += [_given(*rule.given)] if rule.given else []
+    conditions += [{"not": {"anyOf": [_given(key) for key in rule.absent]}}] if rule.absent else []
+    conditions += [{"anyOf": [_says(path) for path in rule.any_of]}] if rule.any_of else []
     then = _given(*rule.needs) if rule.needs else {"properties": {}}
     then["properties"] |= {key: {"type": "null"} for key in rule.without}
+    if rule.each:
+        then = {"properties": {rule.each: {"items": then}}}
     return {"if": {"allOf": conditions} if len(conditions) > 1 else conditions[0], "then": then}
 
 
-def _convention(name: str) -> dict[str, Any]:
-    """With this convention every joint has the frame of that name, and no other."""
-    others = [{"not": _given(other)} for other in FRAMES if other != name]
-    then = {"properties": {"joints": {"items": {"allOf": [_given(name), *others]}}}}
-    return {"if": _one_of_values(RobotKeys, "convention", (name,)), "then": then}
+def _says(path: str) -> Schema:
+    """A key, or one below it, has a value other than 0."""
+    key, _, below = path.partition(".")
+    return {"required": [key], "properties": {key: _says(below) if below else {"not": {"enum": [0, None]}}}}
 
 
-def _joint() -> list[dict[str, Any]]:
-    """Screws have a nonzero pitch, other joints none."""
-    slides = {"required": ["pitch"], "properties": {"pitch": {"not": {"enum": [0, None]}}}}
-    none = {"not": _given("pitch")}
-    return [
-        {"if": _one_of_values(JointKeys, "type", (name,)), "then": slides if kind.has_pitch else none}
-        for name, kind in JOINT_TYPES.items()
-    ]
-
-
-def _motor() -> list[dict[str, Any]]:
-    """Keys that require Kp and Ra, and keys that `model: dynamechs` excludes."""
-    limits = {"required": ["limits"], "properties": {"limits": {"anyOf": [_given(key) for key in ELECTRICAL_LIMITS]}}}
-    there = [{**_given(key), "properties": {key: {"not": {"enum": [0, None]}}}} for key in (*CONSTANTS, *ELECTRICAL)]
-    bare: dict[str, Any] = {
-        key: {"maxProperties": 0} if isinstance(field, Record) else {"enum": [field.default, None]}
-        for key, field in MotorKeys.fields.items()
+def _in_dynamechs() -> Schema:
+    """Keys that `model: dynamechs` excludes."""
+    bare: Schema = {
+        key: {"maxProperties": 0} if isinstance(field, Subdocument) else {"enum": [field.default, None]}
+        for key, field in document.Motor.fields.items()
         if key in NOT_IN_DYNAMECHS
     }
     bare["coulomb"] = {"not": {"type": "object"}}
-    emulated = _one_of_values(MotorKeys, "model", ("dynamechs",))
-    needed = {"if": {"anyOf": [*there, limits, emulated]}, "then": _given(*CONSTANTS)}
-    return [needed, {"if": emulated, "then": {"properties": bare}}]
+    return {"if": _one_of_values(document.Motor, "model", ("dynamechs",)), "then": {"properties": bare}}
 
 
-# constraints beyond the records' rules, as far as JSON Schema can express them; the records' `check` enforces all
-MORE: dict[type[Record], list[dict[str, Any]]] = {
-    JointKeys: _joint(),
-    MotorKeys: _motor(),
-    RobotKeys: [_convention(name) for name in FRAMES],
-    StudyKeys: [{"anyOf": [_given("vary"), _given("tune")]}],
+# what the rules do not say, as far as JSON Schema can express it; the documents' `check` enforces all
+MORE: dict[type[Document], list[Schema]] = {
+    document.Joint: [{"properties": {"pitch": {"not": {"const": 0}}}}],
+    document.Motor: [_in_dynamechs()],
 }
 
 
-def _between_keys(kind: type[Record]) -> dict[str, Any]:
+def _between_keys(of: type[Document]) -> Schema:
     """The constraints between the keys of a record."""
-    rules = [*(_rule(kind, rule) for rule in kind.rules), *MORE.get(kind, [])]
-    either = {"oneOf": [_given(key) for key in kind.exactly_one]} if kind.exactly_one else {}
+    rules = [*(_rule(of, rule) for rule in of.rules), *MORE.get(of, [])]
+    either = {"oneOf": [_given(key) for key in of.exactly_one]} if of.exactly_one else {}
     return {**({"allOf": rules} if rules else {}), **either}
 
 
-def json_schema(kind: str) -> dict[str, Any]:
+def json_schema(kind: str) -> Schema:
     """The schema of a "robot", "scenario" or "study" file."""
-    record = {"robot": RobotKeys, "scenario": ScenarioKeys, "study": StudyKeys}[kind]
-    within = {"robot": (), "scenario": (RobotKeys,), "study": (RobotKeys, ScenarioKeys)}[kind]
+    of = {"robot": document.Robot, "scenario": document.Scenario, "study": document.Study}[kind]
+    within = {"robot": (), "scenario": (document.Robot,), "study": (document.Robot, document.Scenario)}[kind]
     return {
         "$schema": DRAFT,
         "title": f"armsim {kind}",
-        **_record(record(doc=next(iter((record.__doc__ or "").splitlines()), ""))),
+        **_mapping(of),
         "definitions": {
-            **{name: _record(body) for name, body in BODIES.items()},
-            **{name: _record(of()) for name, of in (("robot", RobotKeys), ("scenario", ScenarioKeys)) if of in within},
+            **{name: _mapping(body.of) for name, body in BODIES.items()},
+            **{
+                name: _mapping(of)
+                for name, of in (("robot", document.Robot), ("scenario", document.Scenario))
+                if of in within
+            },
         },
     }
 
 
-def _of(kind: Kind) -> dict[str, Any]:
+def _of(kind: Kind[Any]) -> Schema:
     """The schema of one kind of value, with its meaning and its default."""
     schema = _bare(kind)
     doc = kind.doc
@@ -120,14 +110,14 @@ def _of(kind: Kind) -> dict[str, Any]:
     if doc:
         schema = {"description": doc, **schema} if "$ref" not in schema else {"description": doc, "allOf": [schema]}
     default = kind.default
-    if not isinstance(kind, Record) and default not in (REQUIRED, None, math.inf, -math.inf):  # JSON has no inf
+    if not isinstance(kind, Subdocument) and default not in (REQUIRED, None, math.inf, -math.inf):  # JSON has no inf
         schema["default"] = list(default) if isinstance(default, tuple) else default
     return schema
 
 
-def _bare(kind: Kind) -> dict[str, Any]:
+def _bare(kind: Kind[Any]) -> Schema:
     if isinstance(kind, DryFriction):
-        return {"anyOf": [_number(kind), _record(kind.sides)]}
+        return {"anyOf": [_number(kind), _mapping(kind.sides.of)]}
     if isinstance(kind, Number):
         return _number(kind)
     if isinstance(kind, Choice):
@@ -145,15 +135,14 @@ def _bare(kind: Kind) -> dict[str, Any]:
         several = {"type": "array", "items": _of(kind.item), "minItems": 1}
         return {"anyOf": [several, _of(kind.item)]} if kind.one_for_all else several
     if isinstance(kind, Payload):
-        return {"anyOf": [_record(kind.point), _one_of(kind)]}
+        return {"anyOf": [_mapping(kind.variants["point"].of), _one_of(kind)]}
     if isinstance(kind, OneOf):
         return _one_of(kind)
-    if isinstance(kind, ReferenceKeys):
-        return {"anyOf": [_bare(kind.q), _record(kind)]}
-    if isinstance(kind, Record):
-        return _record(kind)
+    if isinstance(kind, Subdocument):
+        whole = _mapping(kind.of)
+        return {"anyOf": [_bare(document.Reference.q), whole]} if kind.of is document.Reference else whole
     if isinstance(kind, Signal):
-        return {"anyOf": [_of(kind.number), _record(kind.csv)]}
+        return {"anyOf": [_of(kind.number), _mapping(document.CsvSignal)]}
     if isinstance(kind, RobotReference):
         return {"anyOf": [{"type": "string"}, {"$ref": "#/definitions/robot"}]}
     if isinstance(kind, ScenarioReference):
@@ -181,9 +170,9 @@ def _bare(kind: Kind) -> dict[str, Any]:
     raise TypeError(f"no JSON Schema for {type(kind).__name__}")
 
 
-def _number(kind: Number) -> dict[str, Any]:
+def _number(kind: Number) -> Schema:
     """A number; with its unit or a formula as text, to which no bounds are applied here."""
-    number: dict[str, Any] = {"type": ["number", "string"]}
+    number: Schema = {"type": ["number", "string"]}
     if kind.minimum is not None:
         number["minimum"] = kind.minimum
     if kind.above == 0:
@@ -198,18 +187,18 @@ def _number(kind: Number) -> dict[str, Any]:
     return number
 
 
-def _record(kind: Record) -> dict[str, Any]:
-    required = [name for name, field in kind.fields.items() if field.default is REQUIRED]
+def _mapping(of: type[Document]) -> Schema:
+    required = [name for name, field in of.fields.items() if field.default is REQUIRED]
     return {
         "type": "object",
-        "properties": {name: _optional(field) for name, field in kind.fields.items()},
+        "properties": {name: _optional(field) for name, field in of.fields.items()},
         "additionalProperties": False,
         **({"required": required} if required else {}),
-        **_between_keys(type(kind)),
+        **_between_keys(of),
     }
 
 
-def _optional(field: Kind) -> dict[str, Any]:
+def _optional(field: Kind[Any]) -> Schema:
     """The schema of a key; an optional one may be null."""
     schema = _of(field)
     if field.default is REQUIRED:
@@ -219,11 +208,11 @@ def _optional(field: Kind) -> dict[str, Any]:
     if "type" in schema and not {"allOf", "oneOf"} & set(schema):  # bounds and keys say nothing of null
         types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
         return {**schema, "type": [*types, *([] if "null" in types else ["null"])]}
-    described: dict[str, Any] = {key: schema.pop(key) for key in ("description", "default") if key in schema}
+    described: Schema = {key: schema.pop(key) for key in ("description", "default") if key in schema}
     return described | {"anyOf": [schema, {"type": "null"}]}
 
 
-def _one_of(kind: OneOf) -> dict[str, Any]:
+def _one_of(kind: OneOf) -> Schema:
     variants = [
         {
             "type": "object",

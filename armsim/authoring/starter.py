@@ -9,13 +9,13 @@ from pathlib import Path
 
 from armsim.authoring import table_arm
 from armsim.authoring.table_arm import Row
-from armsim.errors import LF, UsageError
+from armsim.document.kinds import NAME
+from armsim.document.robot import FORMAT as ROBOT_FORMAT
+from armsim.document.scenario import FORMAT as SCENARIO_FORMAT
+from armsim.errors import LF, UsageError, refusing
 from armsim.files.new_file import write_files
 from armsim.files.shipped import KINDS, shipped_folder
 from armsim.files.yaml_reader import parse_value
-from armsim.spec.kinds import NAME
-from armsim.spec.robot import FORMAT as ROBOT_FORMAT
-from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
 
 MOST = 10  # joints
 CONVENTIONS = ("mdh", "dh")
@@ -64,13 +64,10 @@ def write_starter(
         *made,
         *(_schema_text(folder, kind) for folder, kind in KINDS.items()),
     )
-    try:
-        if os.path.lexists(folder):
-            raise UsageError.of(folder, "a new folder", "one that exists", "choose another name, or move it away")
+    if os.path.lexists(folder):
+        raise UsageError.of(folder, "a new folder", "one that exists", "choose another name, or move it away")
+    with refusing(folder, "a folder that can be made", "check the folder above it"):
         return write_files(folder, dict(zip(FILES, texts, strict=True)))
-    except OSError as error:
-        found = error.strerror or str(error)
-        raise UsageError.of(folder, "a folder that can be made", found, "check the folder above it") from None
 
 
 def _schema_text(folder: str, kind: str) -> str:

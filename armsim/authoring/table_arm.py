@@ -7,8 +7,8 @@ import re
 from typing import NamedTuple
 
 from armsim.errors import LF
-from armsim.files.document import Place
 from armsim.files.faults import refuse
+from armsim.files.nodes import Place
 from armsim.files.source import open_table
 from armsim.formulas.formula import constant_value
 from armsim.formulas.quantity import plain_number

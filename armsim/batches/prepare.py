@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from armsim.batches.variants import OpenScenario, Variants
 from armsim.errors import UsageError
-from armsim.loading import Scenario
+from armsim.loading import Given, Overrides, Scenario
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import Plant
 from armsim.plant.columns import Layout
@@ -42,9 +41,9 @@ class Prepared:
 
     def __init__(
         self,
-        scenario: str | PathLike[str] | Mapping[str, Any],
+        scenario: Given,
         open: Sequence[str] | Mapping[str, Any],
-        overrides: Mapping[str, Any] | None,
+        overrides: Overrides | None,
         measure: Sequence[str] | str,
         force_step: bool,
     ) -> None:
@@ -130,9 +129,9 @@ class Variant:
 
 
 def prepare(
-    scenario: str | PathLike[str] | Mapping[str, Any],
+    scenario: Given,
     open: Sequence[str] | Mapping[str, Any],
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     measure: Sequence[str] | str = (),
     force_step: bool = False,
 ) -> Prepared:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from armsim.batches.variants import ENDS, OpenScenario, Variants
 from armsim.clock import NEVER, Clock
 from armsim.compile.threads import check_threads
 from armsim.errors import UsageError
+from armsim.loading import Given, Overrides
 from armsim.loading.open_numbers import open_numbers
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.row_log import LARGEST_LOG
@@ -41,9 +41,9 @@ JUDGED = (
 
 
 def simulate_many(
-    scenario: str | PathLike[str] | Mapping[str, Any],
+    scenario: Given,
     values: Mapping[str, ArrayLike],
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     measure: Sequence[str] | str = (),
     rows: bool = False,
     threads: int | None = None,

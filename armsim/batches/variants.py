@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim import document
 from armsim.compile.target import host
+from armsim.document.base import below
 from armsim.expr import Scalar
+from armsim.formulas.quantity import Quantity
 from armsim.loading import Scenario
 from armsim.loading.definite import determined, undetermined
 from armsim.loading.open_numbers import OpenNumbers, Written
 from armsim.plant import Plant
-from armsim.simulation.content import content_of, content_of_file
+from armsim.simulation.content import content_of
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import Keep, LoopPlan, OpenPlant, PlantStart, plant_of_run
 from armsim.stability.many import StepAdviser
@@ -97,17 +101,16 @@ class Variants:
         """All that the variants' plants depend on besides the open numbers."""
         file = self.opened.file
         places = set(self.opened.places) - self.written.keys()
-        data = {key: value for key, value in file.data.items() if key not in UNASKED}
-        asked = content_of_file({**data, "robot": file.robot.data}, places)
+        asked = _marked(file.whole.replaced(**dict.fromkeys(UNASKED)), places)
         scenario = self.scenario
         clock = scenario.clock
         times = (clock.num, clock.den), clock.sample_every, scenario.landing
-        steps = [*times, file.steps["external"], scenario.method]
+        steps = [*times, file.steps.external, scenario.method]
         return content_of([asked, self.opened.places, self.written, steps])
 
     def undetermined(self, values: Sequence[float]) -> str:
         """Why the accelerations of a variant are not determined, in a line."""
-        faults = undetermined(self.variant(values).arm, self.opened.file.robot.data, "robot")
+        faults = undetermined(self.variant(values).arm, self.opened.file.robot.document, "robot")
         if not faults:
             return "expected a mass matrix that is positive definite"
         return f"{faults[0].path}: expected {faults[0].expected}, found {faults[0].found}"
@@ -138,3 +141,22 @@ class OpenScenario:
         """The variants that values are one of, shape (1, places)."""
         ((written, _),) = self.opened.groups(row)
         return self.variants(written, row[0].tolist())
+
+
+def _marked(value: Any, open_places: Collection[str], path: str = "") -> Any:
+    """A document with marks for the numbers that are open; formulas, which may depend on them, as they are written."""
+    if isinstance(value, document.CsvSignal):  # where it comes from does not matter
+        return value.table
+    if isinstance(value, document.Reference) and value.rows is not None:
+        return value.rows
+    value = below(value)
+    if isinstance(value, dict):
+        dot = "" if not path or path.endswith(".") else "."
+        return {key: _marked(item, open_places, f"{path}{dot}{key}") for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_marked(item, open_places, f"{path}[{i}]") for i, item in enumerate(value)]
+    if isinstance(value, Quantity):
+        if path in open_places:
+            return "open"
+        return value.value if value.formula is None or not value.formula.names else value.formula
+    return value

@@ -4,5 +4,7 @@ library, prints, and returns an exit code; what it prints is text from `armsim.r
 
 What the commands share:
     main: `main`, the entry point, which turns errors into exit codes; `cli`.
-    options: options and arguments, `settings_of`, `joint_values`, `number_value`, `tolerance_values`, `print_json`.
+    options: options and arguments; `grouped`, by which options that belong together arrive as one value; such values: `Display`,
+        `JointState`, `Matching`; `joint_values`, `number_value`, `print_json`.
+    pictures: the same of commands that write pictures or pages: `Pictures`, `OutputFile`, `OutputFiles`.
 """

@@ -3,34 +3,61 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import click
 
 from armsim.cli.options import (
-    SETTINGS,
-    deg_option,
+    Display,
+    JointState,
+    angle_options,
+    grouped,
     joint_option,
     joint_values,
-    json_option,
+    number,
     number_value,
-    plot_option,
     print_json,
-    q_option,
-    qd_option,
-    quiet_option,
     robot_argument,
-    verbose_option,
+    state_options,
 )
+from armsim.cli.pictures import plot_option
 from armsim.errors import UsageError
+from armsim.records import record
 from armsim.reports.state import outside_notes, state_table
-from armsim.reports.table import shown_joints
 from armsim.terminal.streams import echo
+
+
+@record
+class Integration:
+    """How a motion is integrated.
+
+    Attributes:
+        duration: How long the motion is [s], as text.
+        rtol: Relative error in a step.
+        method: The integrator.
+    """
+
+    duration: str | None
+    rtol: float
+    method: str
+
+    def seconds(self) -> float:
+        """How long the motion is [s].
+
+        Raises:
+            UsageError: It is not said, or no time.
+        """
+        mend = "write for example --for 0.1"
+        if self.duration is None:
+            raise UsageError.of("--for", "how long the motion is to last [s]", "nothing", mend)
+        seconds = number_value("for", self.duration)
+        if not 0.0 <= seconds < math.inf:
+            expected = "a time of 0 s or more; motions cannot be run backwards"
+            raise UsageError.of(f"--for {self.duration}", expected, f"{seconds:g}", mend)
+        return seconds
 
 
 @click.command(
     "advance",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim advance arm5 --for 0.1             let go at its initial pose
@@ -40,30 +67,21 @@ Examples:
 """,
 )
 @robot_argument
-@q_option
-@qd_option
+@state_options
 @joint_option("torque", "What the drives give the joints [N·m or N]. [default: 0]")
-@click.option("--for", "duration", metavar="S", help="How long [s]; exactly so long is the motion.")
-@click.option("--rtol", metavar="X", default="1e-5", show_default=True, help="Relative error in a step.")
-@click.option("--method", metavar="METHOD", default="auto", help="One that chooses its steps. [default: rk54]")
+@grouped(
+    "integration",
+    Integration,
+    click.option("--for", "duration", metavar="S", help="How long [s]; exactly so long is the motion."),
+    click.option(
+        "--rtol", callback=number, metavar="X", default="1e-5", show_default=True, help="Relative error in a step."
+    ),
+    click.option("--method", metavar="METHOD", default="auto", help="One that chooses its steps. [default: rk54]"),
+)
 @plot_option("Draw the motion into a picture.")
-@deg_option
-@json_option
-@quiet_option
-@verbose_option
+@angle_options
 def command(
-    robot: str,
-    q: str | None,
-    qd: str | None,
-    torque: str | None,
-    duration: str | None,
-    rtol: str,
-    method: str,
-    plot: str | None,
-    degrees: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    robot: str, state: JointState, torque: str | None, integration: Integration, plot: str | None, display: Display
 ) -> int:
     """Print where ROBOT is after some time under constant torques of its drives, how fast it moves, and its accelerations.
 
@@ -72,51 +90,34 @@ def command(
     """
     from armsim.arm.robot import load_robot
 
-    if duration is None:
-        raise UsageError.of("--for", "how long the motion is to last [s]", "nothing", "write for example --for 0.1")
+    seconds = integration.seconds()
     model = load_robot(robot)
     arm = model.arm
-    pose, rates = joint_values("q", q, arm, degrees), joint_values("qd", qd, arm, degrees)
+    pose, rates = state.values(arm, display.degrees)
     tau = joint_values("torque", torque, arm)
-    seconds = number_value("for", duration)
-    if not 0.0 <= seconds < math.inf:
-        raise UsageError.of(
-            f"--for {duration}",
-            "a time of 0 s or more; motions cannot be run backwards",
-            f"{seconds:g}",
-            "write for example --for 0.1",
-        )
-    error = number_value("rtol", rtol)
-    end = model.advance(pose, rates, tau, seconds, error, method=method)
+    end = model.advance(pose, rates, tau, seconds, integration.rtol, method=integration.method)
     if plot is not None:
-        from armsim.figures.motion import moments, plot_motion
+        from armsim.figures.motion import moments, motion_figure
+        from armsim.figures.picture import save
 
         times = moments(seconds)
-        motion = model.advance(pose, rates, tau, times, error, method=method)
-        plot_motion(plot, model, times, motion, tau, degrees)
+        motion = model.advance(pose, rates, tau, times, integration.rtol, method=integration.method)
+        save(motion_figure(model, times, motion, tau, display.degrees), plot)
 
-    def at(**states: Sequence[float]) -> dict[str, list[float]]:
-        return {key: shown_joints(values, arm.joints, degrees) for key, values in states.items()}
-
-    before, after = at(q=pose, qd=rates), at(q=end.q.tolist(), qd=end.qd.tolist(), qdd=end.qdd.tolist())
-    answer = {
-        "robot": arm.name,
-        "joints": model.joints,
-        "duration": seconds,
-        "torque": tau,
-        "start": before,
-        "end": after,
-    }
-    if as_json:
-        print_json(answer)
-    elif not quiet:
+    q_before, qd_before = (arm.shown(x, display.degrees) for x in (pose, rates))
+    q_end, qd_end, qdd_end = (arm.shown(x.tolist(), display.degrees) for x in end)
+    if display.as_json:
+        about = {"robot": arm.name, "joints": model.joints, "duration": seconds, "torque": tau}
+        start = {"q": q_before, "qd": qd_before}
+        print_json({**about, "start": start, "end": {"q": q_end, "qd": qd_end, "qdd": qdd_end}})
+    elif not display.quiet:
         drive = "no torque of its drives" if torque is None else "these torques"
-        where = ", from its initial pose" if q is None else ""
-        notes = "".join(f"\n{note}" for note in outside_notes(arm, end.q.tolist(), end.qd.tolist(), degrees))
-        columns = {"torque": ("torque", tau), "q before": ("q", before["q"]), "qd before": ("qd", before["qd"])}
-        columns |= {"q": ("q", after["q"]), "qd": ("qd", after["qd"]), "acceleration": ("qdd", after["qdd"])}
+        where = ", from its initial pose" if state.q is None else ""
+        notes = "".join(f"\n{note}" for note in outside_notes(arm, end.q.tolist(), end.qd.tolist(), display.degrees))
+        columns = {"torque": ("torque", tau), "q before": ("q", q_before), "qd before": ("qd", qd_before)}
+        columns |= {"q": ("q", q_end), "qd": ("qd", qd_end), "acceleration": ("qdd", qdd_end)}
         types = [(joint.name, joint.type) for joint in arm.joints]
-        shown_table = state_table(types, columns, degrees, 10 if verbose else 5)
+        numbers = state_table(types, columns, display.degrees, display.digits)
         drawn = "" if plot is None else f"\ndrawn  {plot}"
-        echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{shown_table}{notes}{drawn}")
+        echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{numbers}{notes}{drawn}")
     return 0

@@ -6,14 +6,13 @@ from dataclasses import asdict
 
 import click
 
-from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option
+from armsim.cli.options import Display, flag, json_options, print_json
 from armsim.reports.table import wrapped
 from armsim.terminal.streams import echo
 
 
 @click.command(
     "cache",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim cache             where it is, and how large
@@ -21,10 +20,9 @@ Examples:
   ARMSIM_CACHE_DIR=/scratch/kernels armsim simulate arm5_hold
 """,
 )
-@click.option("--clear", is_flag=True, help="Remove all entries, and nothing else in the folder.")
-@json_option
-@quiet_option
-def command(clear: bool, as_json: bool, quiet: bool) -> int:
+@flag("--clear", help="Remove all entries, and nothing else in the folder.")
+@json_options
+def command(clear: bool, display: Display) -> int:
     """Print where compiled kernels and advice are kept, and how much room they take.
 
     The folder is that in the environment variable ARMSIM_CACHE_DIR, or the user's cache folder. It is used if it is the user's
@@ -34,9 +32,9 @@ def command(clear: bool, as_json: bool, quiet: bool) -> int:
 
     removed = cache.clear() if clear else 0
     found = cache.contents()
-    if as_json:
+    if display.as_json:
         print_json({**asdict(found), "folder": str(found.folder), "limit": cache.LIMIT, "removed": removed})
-    elif not quiet:
+    elif not display.quiet:
         cleared = f"{removed} entries removed; " if clear else ""
         echo(
             f"{found.folder}: {cleared}{found.entries} entries, {found.bytes / 2**20:.3g} of {cache.LIMIT / 2**20:.3g} MiB"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from armsim.cli.options import SETTINGS, json_option, print_json, quiet_option, verbose_option
+from armsim.cli.options import Display, display_options, flag, print_json
+from armsim.records import as_plain
 from armsim.reports.table import wrapped
 from armsim.terminal.streams import echo
 
@@ -21,7 +22,6 @@ UNWELL = 1
 
 @click.command(
     "check",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim check my_arm.yaml my_scenario.yaml
@@ -29,11 +29,9 @@ Examples:
 """,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--strict", is_flag=True, help="Count warnings as faults.")
-@json_option
-@quiet_option
-@verbose_option
-def command(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
+@flag("--strict", help="Count warnings as faults.")
+@display_options
+def command(files: tuple[str, ...], strict: bool, display: Display) -> int:
     """Say all that is wrong or doubtful about robot, scenario and study files, without running anything.
 
     Of a scenario's step it says whether the run would blow up, and what else there is to know. Exits with 1 if a file has
@@ -42,11 +40,11 @@ def command(files: tuple[str, ...], strict: bool, as_json: bool, quiet: bool, ve
     from armsim.loading.check import check
 
     results = [_Result(check(file)) for file in files]
-    if as_json:
+    if display.as_json:
         print_json([result.data() for result in results])
-    elif not quiet:
+    elif not display.quiet:
         for result in results:
-            result.print(strict, verbose)
+            result.print(strict, display.verbose)
     return UNWELL if any(result.faults or (strict and result.warnings) for result in results) else 0
 
 
@@ -89,7 +87,7 @@ class _Result:
         except UsageError as refused:  # no method suits it
             self.faults.append(str(refused))
             return
-        given = scenario.file.data["integrator"]["dt"]
+        given = scenario.file.document.integrator.dt
         if advice.refusal is not None:
             self.faults.append(f"{'' if given is None else f'{given.place}: '}{advice.refusal}")
         self.warnings += [f"{self.checked.file}: {warning}" for warning in advice.warnings]
@@ -131,6 +129,6 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
-def _plain(fault: Fault) -> dict[str, Any]:
-    where = {"file": fault.where.source, "line": fault.where.line or None, "column": fault.where.column or None}
-    return {**where, "path": fault.path, "expected": fault.expected, "found": fault.found, "mend": fault.mend}
+def _plain(fault: Fault) -> dict[str, str | int | None]:
+    source, line, column = fault.where
+    return {"file": source, "line": line or None, "column": column or None, **as_plain(fault.doubt)}

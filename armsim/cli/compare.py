@@ -6,16 +6,8 @@ from collections.abc import Sequence
 
 import click
 
-from armsim.cli.options import (
-    SETTINGS,
-    deg_option,
-    json_option,
-    plot_option,
-    print_json,
-    quiet_option,
-    tolerance_values,
-    verbose_option,
-)
+from armsim.cli.options import Display, Matching, angle_options, flag, grouped, print_json, tolerance_option
+from armsim.cli.pictures import plot_option
 from armsim.reports.comparison import difference_table, verdict
 from armsim.reports.table import wrapped
 from armsim.terminal.streams import echo
@@ -25,7 +17,6 @@ UNWELL = 1
 
 @click.command(
     "compare",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim compare runs/arm5_hold-001 runs/arm5_hold-002
@@ -35,26 +26,16 @@ Examples:
 )
 @click.argument("a")
 @click.argument("b")
-@click.option("--tolerance", metavar="X | q=X,qd=X", help="Differences that are allowed. [default: none]")
-@click.option("--interpolate", is_flag=True, help="Take B, by straight lines, at the times of A.")
-@click.option("--columns", metavar="YAML", help="Which column of B is which, by formulas too; see `replay`.")
+@grouped(
+    "matching",
+    Matching,
+    tolerance_option,
+    flag("--interpolate", help="Take B, by straight lines, at the times of A."),
+    click.option("--columns", metavar="YAML", help="Which column of B is which, by formulas too; see `replay`."),
+)
 @plot_option("Draw both and their difference into a picture.")
-@deg_option
-@json_option
-@quiet_option
-@verbose_option
-def command(
-    a: str,
-    b: str,
-    tolerance: str | None,
-    interpolate: bool,
-    columns: str | None,
-    plot: str | None,
-    degrees: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
+@angle_options
+def command(a: str, b: str, matching: Matching, plot: str | None, display: Display) -> int:
     """Compare runs, recordings or CSV files A and B in every column that both have: B minus A.
 
     Angles that one has in radians and the other in degrees are compared in the unit of A, or with --deg in degrees, tolerances
@@ -63,18 +44,18 @@ def command(
     """
     from armsim.recording.compare import compare
 
-    allowed = tolerance_values(tolerance)
-    result = compare(a, b, allowed, interpolate, degrees, columns)
+    result = compare(a, b, matching.tolerance, matching.interpolate, display.degrees, matching.columns)
     comparison = result.comparison
     if plot is not None:
-        from armsim.figures.comparison import plot_comparison
+        from armsim.figures.comparison import comparison_figure
+        from armsim.figures.picture import save
 
-        plot_comparison(plot, comparison, f"{b} against {a}", (a, b))
-    if as_json:
+        save(comparison_figure(comparison, f"{b} against {a}", (a, b)), plot)
+    if display.as_json:
         about = {"a": a, "b": b, "interpolated": result.interpolated}
         others = {"only_a": result.only_a, "only_b": result.only_b, "converted": result.converted}
         print_json({**about, **others, "notes": result.notes, **comparison.data()})
-    elif not quiet:
+    elif not display.quiet:
         how = ", interpolated at the times of the first" if result.interpolated else ""
         lines = [f"{b} against {a}: {len(comparison.t)} instants to {comparison.t[-1]:g} s{how}"]
         if result.converted:
@@ -82,7 +63,7 @@ def command(
         lines += [wrapped(f"* {note}") for note in result.notes]
         lines.append(verdict(comparison, bool(result.converted)))
         if not comparison.equal:
-            lines += ["", difference_table(comparison, verbose)]
+            lines += ["", difference_table(comparison, display.verbose)]
         for name, only in ((a, result.only_a), (b, result.only_b)):
             if only:
                 more = f", and {len(only) - 6} more" if len(only) > 6 else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import SETTINGS
 from armsim.terminal.completion import script
 from armsim.terminal.failure import COMPLETING
 from armsim.terminal.streams import echo
@@ -12,7 +11,6 @@ from armsim.terminal.streams import echo
 
 @click.command(
     "completion",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim completion bash >> ~/.bashrc

@@ -8,29 +8,39 @@ import time
 import click
 
 from armsim.cli.options import (
-    SETTINGS,
-    Settings,
-    deg_option,
-    json_option,
-    number_value,
-    plot_option,
-    print_json,
-    quiet_option,
+    Display,
+    Overrides,
+    angle_options,
+    grouped,
+    number,
     read_scenario,
     scenario_argument,
     set_option,
-    verbose_option,
 )
+from armsim.cli.pictures import plot_option
+from armsim.records import record
 from armsim.terminal.failure import INTERRUPTED
-from armsim.terminal.streams import echo, status_line
+from armsim.terminal.streams import status_line
 
 UNWELL = 1
 PATIENCE = 1.0  # seconds before a status line appears
 
 
+@record
+class Goal:
+    """What a study of convergence is to reach.
+
+    Attributes:
+        accuracy: Of joint positions [rad or m, or degrees].
+        budget: Wall time for each method [s].
+    """
+
+    accuracy: float
+    budget: float
+
+
 @click.command(
     "converge",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim converge arm5_hold
@@ -48,36 +58,30 @@ Examples:
     help="Integrator; may be repeated, or all. [default: its own]",
 )
 @set_option
-@click.option(
-    "--accuracy",
-    default="1e-6",
-    show_default=True,
-    metavar="X",
-    help="Wanted of joint positions [rad or m; with --deg degrees].",
-)
-@click.option(
-    "--budget",
-    default="10",
-    show_default=True,
-    metavar="S",
-    help="Seconds for each method, and for the reference.",
+@grouped(
+    "goal",
+    Goal,
+    click.option(
+        "--accuracy",
+        callback=number,
+        default="1e-6",
+        show_default=True,
+        metavar="X",
+        help="Wanted of joint positions [rad or m; with --deg degrees].",
+    ),
+    click.option(
+        "--budget",
+        callback=number,
+        default="10",
+        show_default=True,
+        metavar="S",
+        help="Seconds for each method, and for the reference.",
+    ),
 )
 @plot_option("Draw errors over steps and over times into a picture.")
-@deg_option
-@json_option
-@quiet_option
-@verbose_option
+@angle_options
 def command(
-    scenario: str,
-    methods: tuple[str, ...],
-    settings: Settings,
-    accuracy: str,
-    budget: str,
-    plot: str | None,
-    degrees: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    scenario: str, methods: tuple[str, ...], overrides: Overrides, goal: Goal, plot: str | None, display: Display
 ) -> int:
     """Refine the step of SCENARIO until its answer settles: error, order and cost of every step.
 
@@ -87,25 +91,22 @@ def command(
     with each; -v shows all runs. Exits with 1 where a method does not reach it, or that cannot be known.
     """
     from armsim.convergence.converge import converge
+    from armsim.reports.convergence import report
 
-    wanted, allowed = number_value("accuracy", accuracy), number_value("budget", budget)
-    status = None if quiet or as_json or not sys.stderr.isatty() else Status()
-    _, doubts = read_scenario(scenario, settings)
-    found = converge(scenario, methods, settings, wanted, allowed, status, degrees)
+    status = Status() if display.progress and sys.stderr.isatty() else None
+    _, doubts = read_scenario(scenario, overrides)
+    found = converge(scenario, methods, overrides, goal.accuracy, goal.budget, status, display.degrees)
     if status is not None:
         status.close()
     if plot is not None:
-        from armsim.figures.convergence import plot_convergence
+        from armsim.figures.convergence import convergence_figure
+        from armsim.figures.picture import save
 
-        plot_convergence(plot, found)
-    if as_json:
-        print_json({**found.data(), "doubts": doubts})
-    elif not quiet:
-        from armsim.reports.convergence import report
-
-        echo(report(found, allowed, verbose))
-        if plot is not None:
-            echo(f"drawn     {plot}")
+        save(convergence_figure(found), plot)
+    drawn = "" if plot is None else f"\ndrawn     {plot}"
+    display.print(
+        lambda: {**found.data(), "doubts": doubts}, lambda: report(found, goal.budget, display.verbose) + drawn
+    )
     if any(method.verdict == "interrupted" for method in found.methods):
         return INTERRUPTED
     return 0 if found.reached else UNWELL

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import (
-    SETTINGS,
-    Settings,
-    json_option,
-    print_json,
-    quiet_option,
-    robot_argument,
-    set_option,
-    verbose_option,
-)
+from armsim.cli.options import Display, Overrides, display_options, flag, print_json, robot_argument, set_option
 from armsim.terminal.streams import echo
 
 FORMS = ("text", "latex", "markdown", "python", "c", "fortran")
@@ -21,7 +12,6 @@ FORMS = ("text", "latex", "markdown", "python", "c", "fortran")
 
 @click.command(
     "derive",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim derive two_link                  M, C, g, energies, and two programs
@@ -47,22 +37,9 @@ Examples:
     show_default=True,
     help="What to print, and in which language.",
 )
-@click.option(
-    "--base-parameters", "base", is_flag=True, help="Print the inertial parameters that the motion can tell apart."
-)
-@json_option
-@quiet_option
-@verbose_option
-def command(
-    robot: str,
-    settings: Settings,
-    symbols: str | None,
-    form: str,
-    base: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
+@flag("--base-parameters", "base", help="Print the inertial parameters that the motion can tell apart.")
+@display_options
+def command(robot: str, overrides: Overrides, symbols: str | None, form: str, base: bool, display: Display) -> int:
     """Derive the equations of motion of ROBOT in symbols, twice, and compare.
 
     By Newton and Euler's recursion, the text that simulates, and by Lagrange's equations from energies; what is printed
@@ -79,17 +56,14 @@ def command(
         from armsim.derivation.base import base_parameters
         from armsim.reports.derivation import base_report
 
-        found = base_parameters(robot, kept, settings)
-        if as_json:
-            print_json(found.summary())
-        elif not quiet:
-            echo(base_report(found))
+        found = base_parameters(robot, kept, overrides)
+        display.print(lambda: found.summary(), lambda: base_report(found))
         return 0
     from armsim.derivation.derive import derive
 
-    derivation = derive(robot, kept, settings)
-    if as_json:
+    derivation = derive(robot, kept, overrides)
+    if display.as_json:
         print_json(derivation.summary())
-    elif not quiet:
-        echo(derivation.to(form, everything=verbose), nl=False)
+    elif not display.quiet:
+        echo(derivation.to(form, everything=display.verbose), nl=False)
     return 0

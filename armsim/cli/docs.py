@@ -7,7 +7,6 @@ import sys
 
 import click
 
-from armsim.cli.options import SETTINGS
 from armsim.files.pages import PAGES, page_text
 from armsim.reports.table import WIDTH
 from armsim.terminal.completion import pages
@@ -19,7 +18,6 @@ WIDEST = 100  # characters of a line that is easily read
 
 @click.command(
     "docs",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim docs                    the pages, with a line each

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import SETTINGS, Settings, joint_values, q_option, quiet_option, robot_argument, set_option
+from armsim.cli.options import (
+    Display,
+    Overrides,
+    flag,
+    joint_values,
+    q_option,
+    quiet_options,
+    robot_argument,
+    set_option,
+)
+from armsim.cli.pictures import OutputFile, picture_options
 from armsim.errors import UsageError
-from armsim.figures.style import VIEWS
+from armsim.figures.style import VIEWS, View
 from armsim.terminal.streams import echo
+
+view_option = click.option(
+    "--view", type=click.Choice(VIEWS), default="auto", help="From where. [default: a planar arm's plane, else iso]"
+)
 
 
 @click.command(
     "draw",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim draw arm5                              writes arm5.png
@@ -22,28 +35,15 @@ Examples:
 )
 @robot_argument
 @click.option(
-    "-o", "--output", metavar="FILE", help="The picture: .png, .svg, .pdf, ... [default: <its name>.png, here]"
+    "-o", "--output", "path", metavar="FILE", help="The picture: .png, .svg, .pdf, ... [default: <its name>.png, here]"
 )
 @q_option
-@click.option(
-    "--view", type=click.Choice(VIEWS), default="auto", help="From where. [default: a planar arm's plane, else iso]"
-)
+@view_option
 @set_option
-@click.option("--deg", "degrees", is_flag=True, help="Take and write joint angles in degrees.")
-@click.option("--show", "window", is_flag=True, help="Open a window; without -o no file is written.")
-@click.option("--force", is_flag=True, help="Replace a picture that is there.")
-@quiet_option
-def command(
-    robot: str,
-    output: str | None,
-    q: str | None,
-    view: str,
-    settings: Settings,
-    degrees: bool,
-    window: bool,
-    force: bool,
-    quiet: bool,
-) -> int:
+@flag("--deg", "degrees", help="Take and write joint angles in degrees.")
+@picture_options
+@quiet_options
+def command(robot: str, q: str | None, view: View, overrides: Overrides, output: OutputFile, display: Display) -> int:
     """Draw ROBOT at a pose: its solids, the frames of its links, the ranges of its joints, centre of mass and lengths.
 
     Sectors are the ranges of joints, from the way the link points; dash-dotted lines their axes. A mass without a shape is
@@ -53,15 +53,15 @@ def command(
     from armsim.figures.robot_picture import draw
     from armsim.loading import read_robot
 
-    arm, _ = read_robot(robot, settings)
-    pose = None if q is None else joint_values("q", q, arm, degrees)
+    arm, _ = read_robot(robot, overrides)
+    pose = None if q is None else joint_values("q", q, arm, display.degrees)
     name = "".join(c if c.isalnum() or c in "-_." else "_" for c in arm.name)
-    target = None if window and output is None else output or f"{name}.png"
+    target = None if output.none else output.path or f"{name}.png"
     if target is not None and not target.strip("."):
         raise UsageError.of(robot, "a robot with a name", arm.name, "name the picture with -o")
-    figure = draw(robot, target, pose, settings, view, degrees, force)  # type: ignore[arg-type]  # a choice
-    if target is not None and not quiet:
+    figure = draw(robot, target, pose, overrides, view, display.degrees, output.force)
+    if target is not None and not display.quiet:
         echo(f"drawn    {target}")
-    if window:
+    if output.window:
         show(figure)
     return 0

@@ -6,13 +6,56 @@ from typing import Any
 
 import click
 
-from armsim.cli.options import SETTINGS, json_option, number_value, print_json, quiet_option, shipped
-from armsim.terminal.streams import echo
+from armsim.cli.options import Display, file_argument, flag, grouped, json_options, number
+from armsim.files.destination import Destination
+from armsim.records import record
+
+
+@record
+class TargetLanguage:
+    """How text is printed.
+
+    Attributes:
+        to: The language.
+        single: Whether in single precision.
+        fma: How fused multiply-adds are computed.
+    """
+
+    to: str
+    single: bool
+    fma: Any  # checked by the export
+
+
+@record
+class Selection:
+    """What is exported.
+
+    Attributes:
+        what: Names of functions, as text.
+        opened: Paths of numbers that are left open.
+    """
+
+    what: str | None
+    opened: tuple[str, ...]
+
+
+@record
+class StepOptions:
+    """The steps of a robot's forward model.
+
+    Attributes:
+        dt: Length of a step [s]; None for no steps.
+        method: The integrator.
+        inputs: What they are.
+    """
+
+    dt: float | None
+    method: str
+    inputs: Any  # a choice
 
 
 @click.command(
     "export",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim export arm5 --to c -o arm5_c             forward dynamics and more
@@ -22,60 +65,72 @@ Examples:
   armsim export arm5 --to library -o lib          C, compiled here
 """,
 )
-@click.argument("file", metavar="ROBOT|SCENARIO", shell_complete=shipped("robots", "configs"))
+@file_argument
 @click.option(
     "--to",
     required=True,
     metavar="LANGUAGE",
     help="c, fortran, python, javascript or casadi; or library: C that is compiled here.",
 )
-@click.option(
-    "--what",
-    metavar="NAME,...",
-    help="Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, step; of a scenario step, observe. "
-    "[default: fd,id,fk,mass; step,observe]",
+@grouped(
+    "selection",
+    Selection,
+    click.option(
+        "--what",
+        metavar="NAME,...",
+        help="Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, step; of a scenario step, observe. "
+        "[default: fd,id,fk,mass; step,observe]",
+    ),
+    click.option(
+        "--open",
+        "opened",
+        multiple=True,
+        metavar="PATH",
+        help="A number that is left open, such as control.kp; may be repeated.",
+    ),
 )
-@click.option(
-    "--open",
-    "opened",
-    multiple=True,
-    metavar="PATH",
-    help="A number that is left open, such as control.kp; may be repeated.",
+@grouped(
+    "language",
+    TargetLanguage,
+    flag("--float", "single", help="Single precision; c, fortran and library."),
+    click.option(
+        "--fma",
+        metavar="HOW",
+        help="exact: fused multiply-adds everywhere, in software where the machine has none; hardware: refused there; none: "
+        "product and sum, so that bits differ. [default: exact; none for casadi and --float]",
+    ),
 )
-@click.option("--float", "single", is_flag=True, help="Single precision; c, fortran and library.")
-@click.option(
-    "--fma",
-    metavar="HOW",
-    help="exact: fused multiply-adds everywhere, in software where the machine has none; hardware: refused there; none: "
-    "product and sum, so that bits differ. [default: exact; none for casadi and --float]",
+@grouped(
+    "steps",
+    StepOptions,
+    click.option(
+        "--dt", callback=number, metavar="T", help="Step of a robot's forward model [s]; adds step to the functions."
+    ),
+    click.option("--method", default="semi_implicit_euler", metavar="NAME", show_default=True, help="Its integrator."),
+    click.option(
+        "--inputs",
+        type=click.Choice(["voltage", "torque"]),
+        default="voltage",
+        show_default=True,
+        help="What its inputs are.",
+    ),
 )
-@click.option("--dt", metavar="T", help="Step of a robot's forward model [s]; adds step to the functions.")
-@click.option("--method", default="semi_implicit_euler", metavar="NAME", show_default=True, help="Its integrator.")
-@click.option(
-    "--inputs",
-    type=click.Choice(["voltage", "torque"]),
-    default="voltage",
-    show_default=True,
-    help="What its inputs are.",
+@grouped(
+    "destination",
+    Destination,
+    click.option(
+        "-o", "--output", "folder", required=True, metavar="DIR", help="The folder for the files: absent or empty."
+    ),
+    flag("--force", help="Replace files of the same names."),
 )
-@click.option("-o", "--output", required=True, metavar="DIR", help="The folder for the files: absent or empty.")
-@click.option("--force", is_flag=True, help="Replace files of the same names.")
-@json_option
-@quiet_option
+@json_options
 def command(
     file: str,
-    to: str,
-    what: str | None,
-    opened: tuple[str, ...],
-    single: bool,
-    fma: Any,
-    dt: str | None,
-    method: str,
-    inputs: Any,
-    output: str,
-    force: bool,
-    as_json: bool,
-    quiet: bool,
+    selection: Selection,
+    language: TargetLanguage,
+    steps: StepOptions,
+    destination: Destination,
+    display: Display,
 ) -> int:
     """Write functions of ROBOT, or the steps of SCENARIO, as source text that needs nothing but a compiler.
 
@@ -85,11 +140,18 @@ def command(
     from armsim.exporting.export import export
     from armsim.reports.export import as_data, report
 
-    names = None if what is None else [name.strip() for name in what.split(",")]
-    step = None if dt is None else number_value("dt", dt)
-    done = export(file, to, output, names, opened, single, fma, step, method, inputs, force)
-    if as_json:
-        print_json(as_data(done))
-    elif not quiet:
-        echo(report(done))
+    done = export(
+        file,
+        language.to,
+        str(destination.folder),
+        None if selection.what is None else [name.strip() for name in selection.what.split(",")],
+        selection.opened,
+        language.single,
+        language.fma,
+        steps.dt,
+        steps.method,
+        steps.inputs,
+        destination.force,
+    )
+    display.print(lambda: as_data(done), lambda: report(done))
     return 1 if done.test.wrong else 0

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from armsim.cli.options import (
-    SETTINGS,
-    deg_option,
-    joint_values,
-    json_option,
-    print_json,
-    q_option,
-    quiet_option,
-    robot_argument,
-    verbose_option,
-)
-from armsim.reports.table import Cell, fixed, shown, shown_joints, table
-from armsim.terminal.streams import echo
+from armsim.cli.options import Display, angle_options, joint_values, q_option, robot_argument
+from armsim.reports.table import Cell, fixed, table
+from armsim.spatial import Frame
 
 RPY = ("roll", "pitch", "yaw")
 
 
 @click.command(
     "fk",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim fk arm5                         at its initial pose
@@ -35,11 +22,8 @@ Examples:
 )
 @robot_argument
 @q_option
-@deg_option
-@json_option
-@quiet_option
-@verbose_option
-def command(robot: str, q: str | None, degrees: bool, as_json: bool, quiet: bool, verbose: bool) -> int:
+@angle_options
+def command(robot: str, q: str | None, display: Display) -> int:
     """Print where every link's frame and the tool of ROBOT stand in the world (forward kinematics).
 
     ROBOT is a robot file or the name of a shipped one. Orientations are quaternions w, x, y, z with w >= 0, and roll about x,
@@ -49,28 +33,28 @@ def command(robot: str, q: str | None, degrees: bool, as_json: bool, quiet: bool
     from armsim.loading import read_robot
 
     arm, _ = read_robot(robot)
-    pose = joint_values("q", q, arm, degrees)
-    names = arm.joint_names
-    frames = [frame.as_data() for frame in (*link_poses(arm, pose), tool_pose(arm, pose))]
-    for frame in frames:
-        frame["rpy"] = [shown(angle, "revolute", degrees) for angle in frame["rpy"]]
-    links = [{"name": name, **frame} for name, frame in zip(names, frames, strict=False)]
-    turned = shown_joints(pose, arm.joints, degrees)
-    answer = {"robot": arm.name, "joints": names, "q": turned, "links": links, "tool": frames[-1]}
-    if as_json:
-        print_json(answer)
-    elif not quiet:
-        where = "its initial pose" if q is None else "this pose"
-        echo(f"{arm.name}: frames in the world at {where}\n\n{_tables(answer, degrees, 10 if verbose else 5)}")
+    at = joint_values("q", q, arm, display.degrees)
+    poses = zip([*arm.joint_names, "tool"], [*link_poses(arm, at), tool_pose(arm, at)], strict=True)
+    frames = [(name, pose.frame(display.degrees)) for name, pose in poses]
+    about = {"robot": arm.name, "joints": arm.joint_names, "q": arm.shown(at, display.degrees)}
+    links = [{"name": name, **vars(frame)} for name, frame in frames[:-1]]
+    where = "its initial pose" if q is None else "this pose"
+    tables = _tables(frames, "deg" if display.degrees else "rad", display.digits)
+    display.print(
+        lambda: {**about, "links": links, "tool": frames[-1][1]},
+        lambda: f"{arm.name}: frames in the world at {where}\n\n{tables}",
+    )
     return 0
 
 
-def _tables(answer: dict[str, Any], degrees: bool, decimals: int) -> str:
-    places = [*answer["links"], {"name": "tool", **answer["tool"]}]
-    angle = "deg" if degrees else "rad"
+def _tables(frames: list[tuple[str, Frame]], angle: str, decimals: int) -> str:
+    """The frames by name, in one table or, with more decimals, in one for each part."""
 
-    def rows(*keys: tuple[str, str]) -> list[list[Cell]]:
-        return [[p["name"], *((fixed(x, decimals), unit) for key, unit in keys for x in p[key])] for p in places]
+    def rows(*parts: tuple[str, str]) -> list[list[Cell]]:
+        return [
+            [name, *((fixed(x, decimals), unit) for part, unit in parts for x in getattr(frame, part))]
+            for name, frame in frames
+        ]
 
     position, rpy, quaternion = ("position", "m"), ("rpy", angle), ("quaternion", "")
     tables = [table(["frame", "qw", "qx", "qy", "qz"], rows(quaternion))]

@@ -5,27 +5,22 @@ from __future__ import annotations
 import click
 
 from armsim.cli.options import (
-    SETTINGS,
-    deg_option,
+    Display,
+    JointState,
+    angle_options,
     joint_option,
     joint_values,
-    json_option,
     print_json,
-    q_option,
-    qd_option,
-    quiet_option,
     robot_argument,
-    verbose_option,
+    state_options,
 )
 from armsim.errors import UsageError
 from armsim.reports.state import outside_notes, overload_notes, state_table
-from armsim.reports.table import shown_joints
 from armsim.terminal.streams import echo
 
 
 @click.command(
     "forward",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim forward arm5                    let go at its initial pose
@@ -35,25 +30,11 @@ Examples:
 """,
 )
 @robot_argument
-@q_option
-@qd_option
+@state_options
 @joint_option("torque", "What the drives give the joints [N·m or N]. [default: 0]")
 @joint_option("voltage", "Motor voltages [V], in place of torques; every joint needs a motor.")
-@deg_option
-@json_option
-@quiet_option
-@verbose_option
-def command(
-    robot: str,
-    q: str | None,
-    qd: str | None,
-    torque: str | None,
-    voltage: str | None,
-    degrees: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
+@angle_options
+def command(robot: str, state: JointState, torque: str | None, voltage: str | None, display: Display) -> int:
     """Print the joint accelerations of ROBOT under torques of its drives, or under voltages of its motors.
 
     ROBOT is a robot file or the name of a shipped one. Gravity, rotor inertia, viscous friction and stops act as well.
@@ -67,28 +48,25 @@ def command(
     if torque is not None and voltage is not None:
         raise UsageError.of("--torque and --voltage", "one of them", "both", "leave one of them out")
     arm, _ = read_robot(robot)
-    pose, rates = joint_values("q", q, arm, degrees), joint_values("qd", qd, arm, degrees)
+    pose, rates = state.values(arm, display.degrees)
     tau = None if torque is None else joint_values("torque", torque, arm)
     volts = None if voltage is None else joint_values("voltage", voltage, arm)
     found = forward(arm, pose, rates, tau, volts)
-    exceeded = [] if tau is None else overloads(arm, rates, tau, found["voltage"], found["current"])
-    q_shown, qd_shown, qdd_shown = (shown_joints(x, arm.joints, degrees) for x in (pose, rates, found["qdd"]))
-    answer = {
-        **{"robot": arm.name, "joints": arm.joint_names, "q": q_shown, "qd": qd_shown},
-        **{**found, "qdd": qdd_shown, "exceeded": exceeded},
-    }
-    if as_json:
-        print_json(answer)
-    elif not quiet:
+    exceeded = [] if tau is None else overloads(arm, rates, tau, found.voltage, found.current)
+    q_shown, qd_shown, qdd_shown = (arm.shown(x, display.degrees) for x in (pose, rates, found.qdd))
+    answer = {"q": q_shown, "qd": qd_shown, **found._replace(qdd=qdd_shown)._asdict()}
+    if display.as_json:
+        print_json({"robot": arm.name, "joints": arm.joint_names, **answer, "exceeded": exceeded})
+    elif not display.quiet:
         drive = (
             "these voltages" if volts is not None else "these torques" if tau is not None else "no torque of its drives"
         )
-        where = ", at its initial pose" if q is None else ""
-        remarks = [*outside_notes(arm, pose, rates, degrees), *overload_notes(exceeded)]
+        where = ", at its initial pose" if state.q is None else ""
+        remarks = [*outside_notes(arm, pose, rates, display.degrees), *overload_notes(exceeded)]
         notes = "".join(f"\n{note}" for note in remarks)
         columns = {key: (key, answer[key]) for key in ("q", "qd", "voltage", "current", "torque")}
         columns["acceleration"] = ("qdd", qdd_shown)
         types = [(joint.name, joint.type) for joint in arm.joints]
-        shown_table = state_table(types, columns, degrees, 10 if verbose else 5)
-        echo(f"{arm.name}: accelerations under {drive}{where}\n\n{shown_table}{notes}")
+        numbers = state_table(types, columns, display.degrees, display.digits)
+        echo(f"{arm.name}: accelerations under {drive}{where}\n\n{numbers}{notes}")
     return 0

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import astuple
+from typing import TYPE_CHECKING
 
 import click
 
-from armsim.cli.options import SETTINGS, Settings, print_json, quiet_option, set_option, shipped, verbose_option
+from armsim.cli.options import Display, Overrides, display_options, flag, set_option, shipped
 from armsim.notebook import counted
 from armsim.reports.table import Cell, number, numbers, table, wrapped
-from armsim.terminal.streams import bold, echo
+from armsim.terminal.streams import bold
 
+if TYPE_CHECKING:
+    from armsim.arm.solids import RobotSolids, Solid
+    from armsim.spatial import Symmetric
+
+MASS = ("mass", "x", "y", "z")
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 
 
 @click.command(
     "inertia",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim inertia arm5
@@ -26,11 +31,9 @@ Examples:
 )
 @click.argument("file", shell_complete=shipped("robots"))
 @set_option
-@click.option("--deg", is_flag=True, expose_value=False, help="Changes nothing here: there are no angles.")
-@click.option("--json", "as_json", is_flag=True, help="Print results as JSON, in SI units.")
-@quiet_option
-@verbose_option
-def command(file: str, settings: Settings, as_json: bool, quiet: bool, verbose: bool) -> int:
+@flag("--deg", expose_value=False, help="Changes nothing here: there are no angles.")
+@display_options
+def command(file: str, overrides: Overrides, display: Display) -> int:
     """Print every solid of a robot with its inertia, and what each link adds up to.
 
     FILE is a robot file or the name of a shipped robot. Tensors are about a solid's own centre and about the origin of its
@@ -39,60 +42,53 @@ def command(file: str, settings: Settings, as_json: bool, quiet: bool, verbose: 
     from armsim.arm.solids import solids
     from armsim.loading import load_robot_file
 
-    found = solids(load_robot_file(file, settings).data)
-    if as_json:
-        print_json(found)
-    elif not quiet:
-        echo(report(found, 10 if verbose else 5))
+    found = solids(load_robot_file(file, overrides).document)
+    display.print(lambda: found, lambda: report(found, display.digits))
     return 0
 
 
-def report(found: dict[str, Any], digits: int) -> str:
+def report(found: RobotSolids, digits: int) -> str:
     """The solids and the sums as text."""
-    solids = [(f"{link['name']}[{i}]", s) for link in found["links"] for i, s in enumerate(link["solids"])]
-    mass = sum(link["mass"] for link in found["links"])
-    parts = [
-        f"{found['robot']}: {counted(len(solids), 'solid')} on {counted(len(found['links']), 'link')}, {number(mass)} kg"
-    ]
-    if found["payload"] is not None:
-        solids.append(("payload", found["payload"]))
-        parts[0] += f", and a payload of {number(found['payload']['mass'])} kg in the tool's frame"
-    parts[0] = wrapped(parts[0])
-    described = [(f"{label} {_described(solid)}", solid) for label, solid in solids]
-    parts += _section("Solids", "solid", _masses(described, "center", digits))
-    parts += _section("Solids about their own centre [kg·m²]", "solid", _tensors(solids, "about_center", digits))
-    parts += _section("Solids about their frame's origin [kg·m²]", "solid", _tensors(solids, "about_origin", digits))
-    links = [(link["name"], link) for link in found["links"]]
-    title = "Links, their solids summed" + ("" if found["payload"] is None else ", without the payload")
-    parts += _section(title, "link", _masses(links, "com", digits))
-    parts += _section("Links about their centre of mass [kg·m²]", "link", _tensors(links, "about_com", digits))
-    parts += _section("Links about their frame's origin [kg·m²]", "link", _tensors(links, "about_origin", digits))
+    links = found.links
+    solids = [(f"{link.name}[{i}]", solid) for link in links for i, solid in enumerate(link.solids)]
+    mass = sum(link.mass for link in links)
+    title = f"{found.robot}: {counted(len(solids), 'solid')} on {counted(len(links), 'link')}, {number(mass)} kg"
+    if found.payload is not None:
+        solids.append(("payload", found.payload))
+        title += f", and a payload of {number(found.payload.mass)} kg in the tool's frame"
+    rows = [_mass(f"{label} {_described(solid)}", solid.mass, solid.center, digits) for label, solid in solids]
+    parts = [wrapped(title), _section("Solids", "solid", MASS, rows)]
+    rows = [_tensor(label, solid.about_center, digits) for label, solid in solids]
+    parts.append(_section("Solids about their own centre [kg·m²]", "solid", COMPONENTS, rows))
+    rows = [_tensor(label, solid.about_origin, digits) for label, solid in solids]
+    parts.append(_section("Solids about their frame's origin [kg·m²]", "solid", COMPONENTS, rows))
+    title = "Links, their solids summed" + ("" if found.payload is None else ", without the payload")
+    parts.append(_section(title, "link", MASS, [_mass(link.name, link.mass, link.com, digits) for link in links]))
+    rows = [_tensor(link.name, link.about_com, digits) for link in links]
+    parts.append(_section("Links about their centre of mass [kg·m²]", "link", COMPONENTS, rows))
+    rows = [_tensor(link.name, link.about_origin, digits) for link in links]
+    parts.append(_section("Links about their frame's origin [kg·m²]", "link", COMPONENTS, rows))
     return "\n\n".join(parts)
 
 
-def _section(title: str, first: str, filled: tuple[list[str], list[list[Cell]]]) -> list[str]:
-    headings, rows = filled
-    return [f"{bold(title)}\n{table([first, *headings], rows)}"]
+def _section(title: str, first: str, headings: tuple[str, ...], rows: list[list[Cell]]) -> str:
+    return f"{bold(title)}\n{table([first, *headings], rows)}"
 
 
-def _masses(items: list[tuple[str, dict[str, Any]]], center: str, digits: int) -> tuple[list[str], list[list[Cell]]]:
-    rows: list[list[Cell]] = []
-    for label, item in items:
-        rows.append([label, (number(item["mass"], digits), "kg"), *((x, "m") for x in numbers(item[center], digits))])
-    return ["mass", "x", "y", "z"], rows
+def _mass(label: str, mass: float, center: list[float], digits: int) -> list[Cell]:
+    return [label, (number(mass, digits), "kg"), *((x, "m") for x in numbers(center, digits))]
 
 
-def _tensors(items: list[tuple[str, dict[str, Any]]], about: str, digits: int) -> tuple[list[str], list[list[Cell]]]:
-    rows: list[list[Cell]] = [[label, *numbers(list(item[about].values()), digits)] for label, item in items]
-    return list(COMPONENTS), rows
+def _tensor(label: str, tensor: Symmetric, digits: int) -> list[Cell]:
+    return [label, *numbers(astuple(tensor), digits)]
 
 
-def _described(solid: dict[str, Any]) -> str:
+def _described(solid: Solid) -> str:
     """The shape of a solid and its sizes in metres."""
-    sizes = dict(solid["sizes"])
+    sizes = dict(solid.sizes)
     axis = sizes.pop("axis", "")
     listed = ", ".join(f"{key.replace('_radius', '')} {_size(value)}" for key, value in sizes.items())
-    return ", ".join(filter(None, [f"{solid['shape']} {axis}".strip(), listed]))
+    return ", ".join(filter(None, [f"{solid.shape} {axis}".strip(), listed]))
 
 
 def _size(value: float | list[float]) -> str:

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import (
-    SETTINGS,
-    Settings,
-    json_option,
-    print_json,
-    quiet_option,
-    set_option,
-    shipped,
-    verbose_option,
-)
-from armsim.terminal.streams import echo
+from armsim.cli.options import Display, Overrides, display_options, file_argument, flag, set_option
 
 
 @click.command(
     "info",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim info arm5                       a robot: links, masses, motors
@@ -28,41 +17,29 @@ Examples:
   armsim info two_link --resolved        every number, and where it came from
 """,
 )
-@click.argument("file", metavar="ROBOT|SCENARIO", shell_complete=shipped("robots", "configs"))
+@file_argument
 @set_option
-@click.option("--resolved", is_flag=True, help="Print every number instead, and where it came from.")
-@click.option("--deg", "degrees", is_flag=True, help="Print joint angles in degrees.")
-@json_option
-@quiet_option
-@verbose_option
-def command(
-    file: str, settings: Settings, resolved: bool, degrees: bool, as_json: bool, quiet: bool, verbose: bool
-) -> int:
+@flag("--resolved", help="Print every number instead, and where it came from.")
+@flag("--deg", "degrees", help="Print joint angles in degrees.")
+@display_options
+def command(file: str, overrides: Overrides, resolved: bool, display: Display) -> int:
     """Print what a robot or scenario file says, in numbers, and what follows from it.
 
     Of a robot: joints, motors, links, mass, reach, and at its initial pose the mass matrix and what holds it. Of a scenario
     first: method, steps, rows, and what its gains come to at the joints. It takes files, names of shipped ones, and the
     run.yaml of a finished run.
     """
-    from armsim.reports.info import report, turn, turned
+    from armsim.reports.info import origin_in_degrees, report
     from armsim.reports.info import resolved as resolved_report
 
     if resolved:
         from armsim.arm.provenance import origins
 
-        found = [turned(origin) if degrees else origin for origin in origins(file, settings)]
-        if as_json:
-            print_json([vars(origin) for origin in found])
-        elif not quiet:
-            echo(resolved_report(found, verbose))
+        found = [origin_in_degrees(origin) if display.degrees else origin for origin in origins(file, overrides)]
+        display.print(lambda: found, lambda: resolved_report(found, display.verbose))
         return 0
     from armsim.arm.overview import overview
 
-    facts = overview(file, settings)
-    if degrees:
-        turn(facts)
-    if as_json:
-        print_json(facts)
-    elif not quiet:
-        echo(report(facts, "deg" if degrees else "rad", 10 if verbose else 5))
+    facts = overview(file, overrides, display.degrees)
+    display.print(lambda: facts, lambda: report(facts, display.degrees, display.digits))
     return 0

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from armsim.cli.options import (
-    SETTINGS,
-    deg_option,
+    Display,
+    JointState,
+    angle_options,
+    flag,
+    grouped,
     joint_option,
     joint_values,
-    json_option,
     number_value,
     print_json,
-    q_option,
-    qd_option,
-    quiet_option,
     robot_argument,
-    verbose_option,
+    state_options,
 )
 from armsim.errors import UsageError
+from armsim.records import record
 from armsim.reports.state import (
     derived_notes,
     friction_notes,
@@ -29,13 +29,30 @@ from armsim.reports.state import (
     overload_notes,
     state_table,
 )
-from armsim.reports.table import number, shown_joints, table
+from armsim.reports.table import number, table
 from armsim.terminal.streams import echo
+
+if TYPE_CHECKING:
+    from armsim.arm.robot import Robot
+
+
+@record
+class TrajectoryFiles:
+    """A trajectory, and the torques along it.
+
+    Attributes:
+        trajectory: The file that is read; None for a single pose.
+        output: The file that is written.
+        force: Whether it may replace one that is there.
+    """
+
+    trajectory: str | None
+    output: str | None
+    force: bool
 
 
 @click.command(
     "inverse",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim inverse arm5                    what holds it at its initial pose
@@ -45,34 +62,23 @@ Examples:
 """,
 )
 @robot_argument
-@q_option
-@qd_option
+@state_options
 @joint_option("qdd", "Joint accelerations [rad/s² or m/s²]. [default: 0]")
 @click.option("--payload", metavar="KG", help="Point mass at the tool, in place of the robot's payload.")
-@click.option(
-    "--trajectory",
-    metavar="CSV",
-    help="Do it for every row of a file with the columns of trajectory.csv, CSV or Parquet.",
+@grouped(
+    "files",
+    TrajectoryFiles,
+    click.option(
+        "--trajectory",
+        metavar="CSV",
+        help="Do it for every row of a file with the columns of trajectory.csv, CSV or Parquet.",
+    ),
+    click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file."),
+    flag("--force", help="Let -o replace a file that exists."),
 )
-@click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file.")
-@click.option("--force", is_flag=True, help="Let -o replace a file that exists.")
-@deg_option
-@json_option
-@quiet_option
-@verbose_option
+@angle_options
 def command(
-    robot: str,
-    q: str | None,
-    qd: str | None,
-    qdd: str | None,
-    payload: str | None,
-    trajectory: str | None,
-    output: str | None,
-    force: bool,
-    degrees: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    robot: str, state: JointState, qdd: str | None, payload: str | None, files: TrajectoryFiles, display: Display
 ) -> int:
     """Print the joint torques that hold ROBOT or move it, and the motor voltages and currents they ask for.
 
@@ -84,61 +90,60 @@ def command(
     """
     from armsim.actuation import drive_torques, motor_demands
     from armsim.arm.overload import above_nominal, overloads
-    from armsim.files.new_file import refuse_to_overwrite
+    from armsim.files.new_file import check_output
     from armsim.loading import read_robot
     from armsim.plant import slipping
 
     overrides = {} if payload is None else _payload(payload)
-    if trajectory is not None:
-        if any(text is not None for text in (q, qd, qdd)):
+    if files.trajectory is not None:
+        if any(text is not None for text in (state.q, state.qd, qdd)):
             raise UsageError.of(
                 "--trajectory", "the motion from the file alone", "--q, --qd or --qdd as well", "leave them out"
             )
-        if degrees:
+        if display.degrees:
             raise UsageError.of(
                 "--trajectory",
                 "angles in the units that the file's columns name",
                 "--deg as well",
                 "leave --deg out, and name columns in degrees q_<joint>_deg",
             )
-        if output is None:
+        if files.output is None:
             raise UsageError.of("--trajectory", "a file for the torques", "no -o", "add for example -o torques.csv")
-        refuse_to_overwrite(output, [trajectory, robot], force)
-        return _along(robot, overrides, trajectory, output, as_json, quiet, verbose)
-    if output is not None:
-        raise UsageError.of(f"-o {output}", "--trajectory with it", "a single pose", f"take --json > {output}")
+        check_output(files.output, [files.trajectory, robot], files.force)
+        from armsim.arm.robot import load_robot
+
+        return _along(load_robot(robot, overrides), files.trajectory, files.output, display)
+    if files.output is not None:
+        raise UsageError.of(
+            f"-o {files.output}", "--trajectory with it", "a single pose", f"take --json > {files.output}"
+        )
     arm, _ = read_robot(robot, overrides)
-    rates, changes = joint_values("qd", qd, arm, degrees), joint_values("qdd", qdd, arm, degrees)
-    pose = joint_values("q", q, arm, degrees)
+    pose, rates = state.values(arm, display.degrees)
+    changes = joint_values("qdd", qdd, arm, display.degrees)
     holding = not any([*rates, *changes])
     torque = drive_torques(arm, pose, rates, changes)
     voltage, current = motor_demands(arm, rates, torque)
-    answer: dict[str, Any] = {
-        "robot": arm.name,
-        "joints": arm.joint_names,
-        "q": shown_joints(pose, arm.joints, degrees),
-        "torque": torque,
-        "voltage": voltage,
-        "current": current,
-        "slipping": slipping(arm, pose) if holding else None,
-        "exceeded": overloads(arm, rates, torque, voltage, current),
-        "above_nominal": above_nominal(arm, current) if holding else [],
-    }
-    if as_json:
-        print_json(answer)
-    elif not quiet:
+    slips = slipping(arm, pose) if holding else None
+    exceeded = overloads(arm, rates, torque, voltage, current)
+    lasting = above_nominal(arm, current) if holding else []
+    q_shown = arm.shown(pose, display.degrees)
+    shown = {"q": q_shown, "torque": torque, "voltage": voltage, "current": current}
+    if display.as_json:
+        about = {"robot": arm.name, "joints": arm.joint_names, **shown}
+        print_json({**about, "slipping": slips, "exceeded": exceeded, "above_nominal": lasting})
+    elif not display.quiet:
         what = "torques that hold it" if holding else "torques for this motion"
-        where = " at its initial pose" if q is None else ""
-        remarks = [*friction_notes(answer["slipping"], arm.n), *outside_notes(arm, pose, rates, degrees)]
-        remarks += [*overload_notes(answer["exceeded"]), *nominal_notes(answer["above_nominal"], "this pose")]
+        where = " at its initial pose" if state.q is None else ""
+        remarks = [*friction_notes(slips, arm.n), *outside_notes(arm, pose, rates, display.degrees)]
+        remarks += [*overload_notes(exceeded), *nominal_notes(lasting, "this pose")]
         notes = "".join(f"\n{note}" for note in remarks)
-        columns = {key: (key, answer[key]) for key in ("q", "torque", "voltage", "current")}
-        rows = state_table([(joint.name, joint.type) for joint in arm.joints], columns, degrees, 10 if verbose else 5)
+        columns = {key: (key, values) for key, values in shown.items()}
+        rows = state_table([(joint.name, joint.type) for joint in arm.joints], columns, display.degrees, display.digits)
         echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}")
     return 0
 
 
-def _payload(text: str) -> dict[str, Any]:
+def _payload(text: str) -> dict[str, dict[str, float]]:
     """The override of a payload: a point mass at the tool."""
     mass = number_value("payload", text)
     if mass < 0:
@@ -146,17 +151,12 @@ def _payload(text: str) -> dict[str, Any]:
     return {"payload": {"mass": mass}}
 
 
-def _along(
-    robot: str, overrides: dict[str, Any], trajectory: str, output: str, as_json: bool, quiet: bool, verbose: bool
-) -> int:
+def _along(arm: Robot, trajectory: str, output: str, display: Display) -> int:
     from armsim.arm.inverse import demand_table, derived, motion_of
     from armsim.arm.overload import above_nominal_along, overloads_along
-    from armsim.arm.robot import load_robot
     from armsim.files.csv_writer import write_csv
-    from armsim.files.new_file import unwritable
     from armsim.files.table_reader import read_table
 
-    arm = load_robot(robot, overrides)
     columns = read_table(trajectory)
     t, q, qd, qdd = motion_of(arm, columns)
     made = derived(arm, columns)
@@ -166,23 +166,18 @@ def _along(
     headings, rows = demand_table(arm.arm, t, tau, voltage, current)
     exceeded = overloads_along(arm.arm, t, qd, tau, voltage, current)
     lasting = above_nominal_along(arm.arm, t, current)
-    try:
-        write_csv(output, headings, rows.ravel())
-    except OSError as error:
-        raise unwritable(output, error) from None
-    if as_json:
+    write_csv(output, headings, rows.ravel())
+    if display.as_json:
         about = {"robot": arm.arm.name, "rows": len(rows), "skipped": skipped, "columns": headings, "file": output}
-        print_json(
-            {**about, "derived": None if made is None else vars(made), "exceeded": exceeded, "above_nominal": lasting}
-        )
-    elif not quiet:
+        print_json({**about, "derived": made, "exceeded": exceeded, "above_nominal": lasting})
+    elif not display.quiet:
         echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
         if skipped:
             echo(f"* {skipped} of {len(columns['t_s'])} rows skipped, with a cell missing")
         remarks = [*overload_notes(exceeded, len(rows)), *nominal_notes(lasting, "this motion (root mean square)")]
         for note in [*derived_notes(arm.arm, made), *remarks]:
             echo(note)
-        if verbose:
+        if display.verbose:
             echo(f"\n{_extremes(headings, rows)}")
     return 0
 

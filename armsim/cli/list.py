@@ -6,14 +6,13 @@ import os
 
 import click
 
-from armsim.cli.options import SETTINGS, print_json, quiet_option
+from armsim.cli.options import flag, print_json, quiet_option
 from armsim.reports.table import WIDTH
 from armsim.terminal.streams import bold, echo
 
 
 @click.command(
     "list",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim list
@@ -21,9 +20,9 @@ Examples:
   armsim simulate arm5_hold      run one of them
 """,
 )
-@click.option("--json", "as_json", is_flag=True, help="Print names, descriptions and files as JSON.")
+@flag("--json", "as_json", help="Print names, descriptions and files as JSON.")
 @quiet_option
-@click.option("-v", "--verbose", is_flag=True, help="Say where their files are.")
+@flag("-v", "--verbose", help="Say where their files are.")
 def command(as_json: bool, quiet: bool, verbose: bool) -> int:
     """Print the robots, scenarios and studies that come with armsim; commands take their names."""
     from armsim.arm.catalog import catalog

@@ -8,7 +8,6 @@ from importlib import import_module
 
 import click
 
-from armsim.cli.options import SETTINGS
 from armsim.errors import spoken_in_shell
 from armsim.progress import work_shown_by
 from armsim.terminal.failure import COMPLETING, exit_code, told
@@ -94,7 +93,7 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
-    context_settings=SETTINGS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},  # its commands inherit them
     epilog="""\b
 Examples:
   armsim list                    robots and scenarios to begin with

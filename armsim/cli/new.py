@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import SETTINGS, quiet_option
+from armsim.cli.options import flag, grouped, quiet_option
 from armsim.errors import UsageError
+from armsim.records import record
 from armsim.terminal.streams import echo
+
+
+@record
+class TableFile:
+    """A DH table.
+
+    Attributes:
+        path: Its file; None for none.
+        degrees: Whether angles are degrees if the heading has no unit.
+    """
+
+    path: str | None
+    degrees: bool
 
 
 @click.command(
     "new",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim new my_arm                            four joints, modified DH
@@ -31,24 +44,26 @@ Examples:
     help="Modified or standard DH.",
 )
 @click.option("--planar", type=click.IntRange(1, 10), metavar="N", help="N rods in a vertical plane instead.")
-@click.option(
-    "--dh",
+@grouped(
     "table",
-    metavar="FILE",
-    help="The arm of a DH table: columns a, alpha, d, theta, with units in the heading.",
+    TableFile,
+    click.option(
+        "--dh",
+        "path",
+        metavar="FILE",
+        help="The arm of a DH table: columns a, alpha, d, theta, with units in the heading.",
+    ),
+    flag("--deg", "degrees", help="Angles of the table are degrees if its heading has no unit."),
 )
-@click.option("--deg", "degrees", is_flag=True, help="Angles of the table are degrees if its heading has no unit.")
 @quiet_option
-def command(
-    name: str, joints: int, convention: str, planar: int | None, table: str | None, degrees: bool, quiet: bool
-) -> int:
+def command(name: str, joints: int, convention: str, planar: int | None, table: TableFile, quiet: bool) -> int:
     """Write a robot and a scenario to begin with, in a new folder NAME."""
     from armsim.authoring.starter import write_starter
     from armsim.authoring.table_arm import read_table
 
-    if planar and table:
+    if planar and table.path:
         raise UsageError.of("--planar", "one of --planar and --dh", "both", "leave one out")
-    rows = read_table(table, degrees) if table else None
+    rows = read_table(table.path, table.degrees) if table.path else None
     robot, scenario, *_ = write_starter(name, planar or joints, convention, planar is not None, rows)
     if not quiet:
         echo(f"{robot:<{len(scenario)}}  the arm: change its numbers to yours\n{scenario}  what happens to it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from armsim.errors import UsageError
+from armsim.files.destination import Destination
 from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm
+from armsim.records import as_plain, record
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
+    from armsim.files.faults import Doubt
     from armsim.loading import Scenario
 
-Settings = dict[str, str | None]
-Doubts = list[dict[str, str]]
+Overrides = dict[str, str | None]
+Command = Callable[..., int]
+flag = functools.partial(click.option, is_flag=True)
 TURN = 1.001 * math.tau  # rad
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
 JOINT_OPTIONS = {
     "q": ("positions", "rad or m"),
     "qd": ("velocities", "rad/s or m/s"),
@@ -44,144 +48,103 @@ def shipped(*kinds: str) -> Callable[..., list[Any]]:
     return complete
 
 
-robot_argument = click.argument("robot", shell_complete=shipped("robots"))
-scenario_argument = click.argument("scenario", shell_complete=shipped("configs"))
-json_option = click.option("--json", "as_json", is_flag=True, help="Print results as JSON, in SI units.")
-deg_option = click.option(
-    "--deg", "degrees", is_flag=True, help="Take and print joint angles in degrees, in JSON as well."
-)
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Say more, with more digits.")
+def grouped(name: str, make: Callable[..., Any], *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Adds options to a command, which takes what `make` makes of their values as one argument.
 
+    Args:
+        name: Of the argument.
+        make: A dataclass or a function. Its parameters are named as the options' values; one without an option has its default.
+        options: In the order of `--help`. `make` may take values of others, too: of the command's own options and of groups
+            above.
+    """
+    parameters = inspect.signature(make).parameters
 
-def joint_option(name: str, what: str) -> Callable[[Any], Any]:
-    """An option that takes one number per joint, separated by commas."""
-    return click.option(f"--{name}", metavar="X,X,...", help=what)
-
-
-q_option = joint_option(
-    "q", "Joint positions [rad or m], one per joint, such as 0.5,90deg. [default: the initial pose]"
-)
-qd_option = joint_option("qd", "Joint velocities [rad/s or m/s]. [default: 0]")
-
-
-def check_folder(output: str | None, force: bool) -> None:
-    """Say what killed processes left of a run's folder, if others must know, and refuse one that must not be written."""
-    from armsim.files.recovery import recover
-    from armsim.files.run_folder import check_target
-
-    for note in recover(output):
-        echo(f"! {note}", err=True)
-    if output is not None:
-        check_target(output, force)
-
-
-def print_json(data: Any) -> None:
-    """Print results as JSON; NaN and infinities become null."""
-    import json
-
-    echo(json.dumps(_finite(data), allow_nan=False))
-
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, float):
-        return data if math.isfinite(data) else None
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
-
-
-def set_option(command: Callable[..., int]) -> Callable[..., int]:
-    """Adds --set and --unset, which the command takes as one mapping `settings`: values by path, None for what is taken out."""
-
-    @click.option(
-        "--set",
-        "assigned",
-        multiple=True,
-        metavar="PATH=VALUE",
-        help='A value in place of the file\'s, such as "control.kp[R2]=80"; may be repeated.',
-    )
-    @click.option("--unset", multiple=True, metavar="PATH", help="Take a key out, such as control.ki; may be repeated.")
-    @functools.wraps(command)
-    def overriding(*args: Any, assigned: tuple[str, ...], unset: tuple[str, ...], **others: Any) -> int:
-        return command(*args, settings=settings_of(assigned, unset), **others)
-
-    return overriding
-
-
-def plot_option(what: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Adds --plot, whose file is tried before the work begins, and --force, by which it may replace one that is there."""
-
-    def adding(command: Callable[..., int]) -> Callable[..., int]:
-        @click.option("--plot", metavar="FILE", help=f'{what} Takes matplotlib: pip install "armsim[plot]".')
-        @click.option("--force", is_flag=True, help="Let --plot replace a file that is there.")
+    def adding(command: Command) -> Command:
         @functools.wraps(command)
-        def drawing(*args: Any, plot: str | None, force: bool, **others: Any) -> int:
-            if plot is not None:
-                from armsim.figures.picture import check_picture
+        def collecting(**values: Any) -> int:
+            values[name] = make(**{key: values.pop(key) for key in parameters if key in values})
+            return command(**values)
 
-                check_picture(plot, force)
-            return command(*args, plot=plot, **others)
-
-        return drawing
+        for option in reversed(options):
+            collecting = option(collecting)
+        return collecting
 
     return adding
 
 
-def picture_options(film: bool = False) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Adds --plot, and --animate for a film, of a run that the command writes; `draw_run` draws them.
+@record
+class Display:
+    """How a command shows its results.
 
-    Both are tried before the work begins. The command's own --force lets them replace files that are there.
+    Attributes:
+        degrees: Whether angles are in degrees.
+        as_json: Whether as JSON, which nothing else is printed with.
+        quiet: Whether nothing but errors is printed.
+        verbose: Whether more is said, with more digits.
     """
 
-    def adding(command: Callable[..., int]) -> Callable[..., int]:
-        takes = 'Takes matplotlib: pip install "armsim[plot]".'
+    degrees: bool = False
+    as_json: bool = False
+    quiet: bool = False
+    verbose: bool = False
 
-        @click.option("--plot", metavar="FILE", help=f"Draw the run over time, as `armsim plot` does. {takes}")
-        @functools.wraps(command)
-        def drawing(*args: Any, plot: str | None, force: bool, animate: str | None = None, **others: Any) -> int:
-            if plot is not None:
-                from armsim.figures.picture import check_picture
+    @property
+    def progress(self) -> bool:
+        """Whether progress is shown."""
+        return not self.quiet and not self.as_json
 
-                check_picture(plot, force)
-            if animate is not None:
-                from armsim.figures.animation import check_animation
+    @property
+    def digits(self) -> int:
+        """Significant digits of numbers."""
+        return 10 if self.verbose else 5
 
-                check_animation(animate, force, "--animate")
-            return command(*args, plot=plot, force=force, **({"animate": animate} if film else {}), **others)
-
-        if not film:
-            return drawing
-        text = "Draw the arm in motion, .gif or .mp4, or poses, .png, as `armsim animate` does."
-        return click.option("--animate", metavar="FILE", help=text)(drawing)
-
-    return adding
-
-
-def draw_run(folder: object, plot: str | None, animate: str | None, degrees: bool, quiet: bool) -> None:
-    """Draw the pictures that `picture_options` asks for of a run in its folder."""
-    if plot is not None:
-        from armsim.figures.plot import plot as drawn
-
-        drawn(str(folder), plot, degrees=degrees, force=True, option="--plot")
-    if animate is not None:
-        from armsim.figures.animation import animate as filmed
-        from armsim.terminal.progress import progress_bar
-
-        with progress_bar("drawing", not quiet) as progress:
-            filmed(str(folder), animate, force=True, progress=progress, option="--animate")
-    if not quiet:
-        for name in filter(None, (plot, animate)):
-            echo(f"drawn    {name}")
+    def print(self, data: Callable[[], Any], text: Callable[[], str]) -> None:
+        """Print a result: its data as JSON, or its text, or nothing."""
+        if self.as_json:
+            print_json(data())
+        elif not self.quiet:
+            echo(text())
 
 
-def settings_of(assigned: tuple[str, ...], unset: tuple[str, ...] = ()) -> Settings:
+@record
+class JointState:
+    """A state of the joints, as text.
+
+    Attributes:
+        q: Positions; None for the initial pose.
+        qd: Velocities; None for rest.
+    """
+
+    q: str | None
+    qd: str | None
+
+    def values(self, arm: Arm, degrees: bool) -> tuple[list[float], list[float]]:
+        """Positions [rad or m] and velocities [rad/s or m/s]; errors as of `joint_values`."""
+        return joint_values("q", self.q, arm, degrees), joint_values("qd", self.qd, arm, degrees)
+
+
+@record
+class Matching:
+    """How two motions are compared.
+
+    Attributes:
+        tolerance: Differences that are allowed, by quantity or for all; None for none.
+        columns: Which column of a file is which.
+        interpolate: Whether the second is taken at the times of the first.
+    """
+
+    tolerance: dict[str, float] | float | None
+    columns: str | None
+    interpolate: bool = False
+
+
+def settings_of(assigned: tuple[str, ...], unset: tuple[str, ...] = ()) -> Overrides:
     """The overrides of `--set path=value` and `--unset path`.
 
     Raises:
         UsageError: One is malformed, or both are given for a path.
     """
-    values: Settings = {path.strip(): None for path in unset}
+    values: Overrides = {path.strip(): None for path in unset}
     for item in assigned:
         path, equals, value = (part.strip() for part in item.partition("="))
         if not equals or not path:
@@ -197,6 +160,35 @@ def settings_of(assigned: tuple[str, ...], unset: tuple[str, ...] = ()) -> Setti
     return values
 
 
+def number(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """The number of an option; see `number_value`."""
+    return None if text is None else number_value(parameter.opts[0].removeprefix("--"), text)
+
+
+def joint_option(name: str, what: str) -> Callable[[Any], Any]:
+    """An option that takes one number per joint, separated by commas."""
+    return click.option(f"--{name}", metavar="X,X,...", help=what)
+
+
+def check_folder(destination: Destination) -> None:
+    """Say what killed processes left of a run's folder, if others must know, and refuse one that must not be written."""
+    from armsim.files.recovery import recover
+    from armsim.files.run_folder import check_target
+
+    for note in recover(destination.folder):
+        echo(f"! {note}", err=True)
+    if destination.folder is not None:
+        check_target(destination.folder, destination.force)
+
+
+def print_json(data: Any) -> None:
+    """Print results, which may be dataclasses, as JSON; NaN and infinities become null."""
+    import json
+
+    finite = json.loads(json.dumps(as_plain(data)), parse_constant=lambda name: None)
+    echo(json.dumps(finite))
+
+
 def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False) -> list[float]:
     """The numbers of an option, one per joint; each a formula such as -pi/2, or with a unit. With degrees, converted to rad.
 
@@ -209,7 +201,7 @@ def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False)
     from armsim.formulas.units import units_of, written_unit
 
     if text is None:
-        return [float(joint.initial) if option == "q" else 0.0 for joint in arm.joints]
+        return list(arm.initial) if option == "q" else [0.0] * arm.n
     names = ", ".join(arm.joint_names)
     parts = text.split(",")
     if len(parts) != arm.n:
@@ -249,7 +241,7 @@ def doubt(text: str) -> None:
         echo(f"! {text}", err=True)
 
 
-def read_scenario(scenario: str, settings: Settings) -> tuple[Scenario, Doubts]:
+def read_scenario(scenario: str, overrides: Overrides) -> tuple[Scenario, list[Doubt]]:
     """A scenario, and the doubts about it; see `doubts_of`.
 
     Raises:
@@ -257,13 +249,12 @@ def read_scenario(scenario: str, settings: Settings) -> tuple[Scenario, Doubts]:
     """
     from armsim.loading import read_scenario as read
 
-    made = read(scenario, settings)
+    made = read(scenario, overrides)
     return made, doubts_of(made)
 
 
-def doubts_of(scenario: Scenario) -> Doubts:
-    """What `armsim check` would doubt about a scenario, printed, and as plain data; of shipped files nothing."""
-    from armsim.arm.overview import said
+def doubts_of(scenario: Scenario) -> list[Doubt]:
+    """What `armsim check` would doubt about a scenario, printed as well; of shipped files nothing."""
     from armsim.files.shipped import is_shipped
     from armsim.loading.check import scenario_doubts
     from armsim.reports.table import wrapped
@@ -271,7 +262,7 @@ def doubts_of(scenario: Scenario) -> Doubts:
     found = [fault for fault in scenario_doubts(scenario) if not is_shipped(fault.where.source)]
     for fault in found:
         doubt(wrapped(f"{fault.where}: {fault.path}: {fault.found}; {fault.mend}"))
-    return said(found)
+    return [fault.doubt for fault in found]
 
 
 def number_value(option: str, text: str, unit: str = "") -> float:
@@ -298,7 +289,7 @@ def number_value(option: str, text: str, unit: str = "") -> float:
         raise UsageError.of(f"--{option} {text.strip()}", f"a number in {unit}", error.problem, error.mend) from None
 
 
-def tolerance_values(text: str | None) -> dict[str, float] | float | None:
+def tolerance(context: click.Context, parameter: click.Parameter, text: str | None) -> dict[str, float] | float | None:
     """The tolerances of `--tolerance q=1e-6,qd=1e-5`, or the one of `--tolerance 1e-6`.
 
     Raises:
@@ -321,3 +312,47 @@ def tolerance_values(text: str | None) -> dict[str, float] | float | None:
             )
         values[name.strip()] = number_value("tolerance", value)
     return values
+
+
+robot_argument = click.argument("robot", shell_complete=shipped("robots"))
+scenario_argument = click.argument("scenario", shell_complete=shipped("configs"))
+file_argument = click.argument("file", metavar="ROBOT|SCENARIO", shell_complete=shipped("robots", "configs"))
+json_option = flag("--json", "as_json", help="Print results as JSON, in SI units.")
+deg_option = flag("--deg", "degrees", help="Take and print joint angles in degrees, in JSON as well.")
+quiet_option = flag("-q", "--quiet", help="Print nothing but errors.")
+verbose_option = flag("-v", "--verbose", help="Say more, with more digits.")
+quiet_options = grouped("display", Display, quiet_option)
+json_options = grouped("display", Display, json_option, quiet_option)
+display_options = grouped("display", Display, json_option, quiet_option, verbose_option)
+angle_options = grouped("display", Display, deg_option, json_option, quiet_option, verbose_option)
+q_option = joint_option(
+    "q", "Joint positions [rad or m], one per joint, such as 0.5,90deg. [default: the initial pose]"
+)
+state_options = grouped(
+    "state", JointState, q_option, joint_option("qd", "Joint velocities [rad/s or m/s]. [default: 0]")
+)
+set_option = grouped(
+    "overrides",
+    settings_of,
+    click.option(
+        "--set",
+        "assigned",
+        multiple=True,
+        metavar="PATH=VALUE",
+        help='A value in place of the file\'s, such as "control.kp[R2]=80"; may be repeated.',
+    ),
+    click.option("--unset", multiple=True, metavar="PATH", help="Take a key out, such as control.ki; may be repeated."),
+)
+force_step_option = flag("--force-step", help="Run even if the step is known to be too long.")
+threads_option = click.option("--threads", type=int, metavar="N", help="How many. [default: one a processor]")
+study_force_options = grouped(
+    "destination",
+    Destination,
+    flag("--force", help="Replace another study that the folder has, and a picture."),
+)
+tolerance_option = click.option(
+    "--tolerance",
+    callback=tolerance,
+    metavar="X | q=X,qd=X",
+    help="Differences that are allowed. [default: none]",
+)

@@ -5,23 +5,20 @@ from __future__ import annotations
 import click
 
 from armsim.cli.options import (
-    SETTINGS,
-    Settings,
-    deg_option,
-    json_option,
-    print_json,
-    quiet_option,
+    Display,
+    Overrides,
+    angle_options,
+    flag,
+    grouped,
     read_scenario,
     scenario_argument,
     set_option,
-    verbose_option,
 )
-from armsim.terminal.streams import echo
+from armsim.cli.pictures import OutputFiles, check_plot
 
 
 @click.command(
     "reference",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim reference arm5_move
@@ -32,24 +29,15 @@ Examples:
 )
 @scenario_argument
 @set_option
-@click.option("-o", "--output", metavar="CSV", help="Write it to a new file, with torques, voltages and currents.")
-@click.option("--plot", metavar="FILE", help='Draw it over time. Takes matplotlib: pip install "armsim[plot]".')
-@click.option("--force", is_flag=True, help="Let -o and --plot replace files that exist.")
-@deg_option
-@json_option
-@quiet_option
-@verbose_option
-def command(
-    scenario: str,
-    settings: Settings,
-    output: str | None,
-    plot: str | None,
-    force: bool,
-    degrees: bool,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
-) -> int:
+@grouped(
+    "files",
+    OutputFiles,
+    click.option("-o", "--output", metavar="CSV", help="Write it to a new file, with torques, voltages and currents."),
+    click.option("--plot", metavar="FILE", help='Draw it over time. Takes matplotlib: pip install "armsim[plot]".'),
+    flag("--force", help="Let -o and --plot replace files that exist."),
+)
+@angle_options
+def command(scenario: str, overrides: Overrides, files: OutputFiles, display: Display) -> int:
     """Print the reference of SCENARIO: how far and how fast its joints go, and what of their limits that exceeds.
 
     Nothing runs: torques are those of inverse dynamics along the reference. A line says where it leaves a joint's range, and
@@ -57,32 +45,26 @@ def command(
     scenario can follow them by `reference: {csv: ...}`.
     """
     from armsim.arm.planned import reference
-    from armsim.files.new_file import refuse_to_overwrite, unwritable
+    from armsim.files.new_file import check_output
     from armsim.reports.reference import as_data, report
 
+    output, plot = files.output, files.plot
     if output is not None:
-        refuse_to_overwrite(output, [scenario], force)
-    if plot is not None:
-        from armsim.figures.picture import check_picture
-
-        check_picture(plot, force)
-    read, doubts = read_scenario(scenario, settings)
+        check_output(output, [scenario], files.force)
+    check_plot(plot, files.force)
+    read, doubts = read_scenario(scenario, overrides)
     planned = reference(read)
     if output is not None:
-        try:
-            planned.save(output, degrees)
-        except OSError as error:
-            raise unwritable(output, error) from None
+        planned.save(output, display.degrees)
     if plot is not None:
-        from armsim.figures.motion import plot_reference
+        from armsim.figures.motion import reference_figure
+        from armsim.figures.picture import save
 
-        plot_reference(planned, plot, degrees)
-    if as_json:
-        print_json({**as_data(planned, degrees), "file": output, "doubts": doubts})
-    elif not quiet:
-        echo(report(planned, degrees, verbose))
-        if output is not None:
-            echo(f"written {output}: {len(planned.t)} rows")
-        if plot is not None:
-            echo(f"drawn    {plot}")
+        save(reference_figure(planned, display.degrees), plot)
+    made = "" if output is None else f"\nwritten {output}: {len(planned.t)} rows"
+    made += "" if plot is None else f"\ndrawn    {plot}"
+    display.print(
+        lambda: {**as_data(planned, display.degrees), "file": output, "doubts": doubts},
+        lambda: report(planned, display.degrees, display.verbose) + made,
+    )
     return 0

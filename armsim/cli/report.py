@@ -6,14 +6,13 @@ import os
 
 import click
 
-from armsim.cli.options import SETTINGS, quiet_option
-from armsim.cli.plot import picture_name
+from armsim.cli.options import Display, flag, grouped, quiet_options
+from armsim.cli.pictures import OutputFile, page_option, picture_name, replace_page_option
 from armsim.terminal.streams import echo
 
 
 @click.command(
     "report",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim report runs/arm5_reach-001             writes arm5_reach-001.html
@@ -23,15 +22,13 @@ Examples:
 """,
 )
 @click.argument("run", metavar="RUN|STUDY")
-@click.option("-o", "--output", metavar="FILE", help="The page, .html. [default: <its name>.html, here]")
-@click.option("--deg", "degrees", is_flag=True, help="Give joint angles in degrees.")
+@page_option
+@flag("--deg", "degrees", help="Give joint angles in degrees.")
 @click.option("--by", metavar="MEASURE", help="Of a study: best is the least of this. [default: the first measure]")
-@click.option("--largest", is_flag=True, help="Of a study: the largest is best.")
-@click.option("--force", is_flag=True, help="Replace a page that is there.")
-@quiet_option
-def command(
-    run: str, output: str | None, degrees: bool, by: str | None, largest: bool, force: bool, quiet: bool
-) -> int:
+@flag("--largest", help="Of a study: the largest is best.")
+@grouped("output", OutputFile, replace_page_option)
+@quiet_options
+def command(run: str, output: OutputFile, by: str | None, largest: bool, display: Display) -> int:
     """Write a page of RUN, a folder of `armsim simulate`, or of STUDY, one of `armsim sweep` or `armsim tune`, to print or mail.
 
     Of a run it has the arm in three dimensions and its curves, as `armsim view`; then what came of it, with its figures of
@@ -40,8 +37,8 @@ def command(
     """
     from armsim.reports.run_page import report
 
-    target = output or picture_name(run, "html")
-    report(run, target, degrees, force, by, largest)
-    if not quiet:
+    target = output.path or picture_name(run, "html")
+    report(run, target, display.degrees, output.force, by, largest)
+    if not display.quiet:
         echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
     return 0

@@ -6,13 +6,11 @@ import json
 
 import click
 
-from armsim.cli.options import SETTINGS
 from armsim.terminal.streams import echo
 
 
 @click.command(
     "schema",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim schema robot > robot.schema.json

@@ -5,29 +5,29 @@ from __future__ import annotations
 import click
 
 from armsim.cli.options import (
-    SETTINGS,
-    Settings,
+    Display,
+    Overrides,
     check_folder,
-    draw_run,
-    json_option,
-    picture_options,
-    print_json,
-    quiet_option,
+    display_options,
+    flag,
+    force_step_option,
+    grouped,
     read_scenario,
     scenario_argument,
     set_option,
-    verbose_option,
 )
+from armsim.cli.pictures import Pictures, plot_run_option
 from armsim.errors import Diverged, UsageError
+from armsim.files.destination import Destination
+from armsim.records import as_plain
+from armsim.simulation.execution import Execution
 from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bars
-from armsim.terminal.streams import echo
 
 
 @click.command(
     "simulate",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim simulate arm5_hold
@@ -41,44 +41,55 @@ Examples:
 )
 @scenario_argument
 @click.option(
-    "-o", "--output", metavar="DIR", help="Folder for the run [default: runs/<scenario>-001, next free number]."
+    "-o",
+    "--output",
+    "folder",
+    metavar="DIR",
+    help="Folder for the run [default: runs/<scenario>-001, next free number].",
 )
 @set_option
 @click.option(
     "--measure",
-    "measures",
     metavar="NAME",
     multiple=True,
     help="Also measure this over all steps: iae, settling_time_R2, max(abs(tau_R2)), ... (docs/measures.md); repeatable.",
 )
-@click.option("--force", is_flag=True, help="Replace an earlier armsim run in the output folder, and pictures.")
-@click.option(
-    "--engine",
-    type=click.Choice(["llvm", "python"]),
-    default="llvm",
-    show_default=True,
-    help="Same bits; python is slow.",
+@grouped(
+    "destination",
+    Destination,
+    flag("--force", help="Replace an earlier armsim run in the output folder, and pictures."),
 )
-@click.option("--force-step", is_flag=True, help="Run even if the step is known to be too long.")
-@click.option("--deg", "degrees", is_flag=True, help="Print and write joint angles in degrees.")
-@picture_options(film=True)
-@json_option
-@quiet_option
-@verbose_option
+@grouped(
+    "execution",
+    Execution,
+    click.option(
+        "--engine",
+        type=click.Choice(["llvm", "python"]),
+        default="llvm",
+        show_default=True,
+        help="Same bits; python is slow.",
+    ),
+    force_step_option,
+)
+@flag("--deg", "degrees", help="Print and write joint angles in degrees.")
+@grouped(
+    "pictures",
+    Pictures,
+    click.option(
+        "--animate",
+        metavar="FILE",
+        help="Draw the arm in motion, .gif or .mp4, or poses, .png, as `armsim animate` does.",
+    ),
+    plot_run_option,
+)
+@display_options
 def command(
     scenario: str,
-    output: str | None,
-    settings: Settings,
-    measures: tuple[str, ...],
-    force: bool,
-    engine: str,
-    force_step: bool,
-    degrees: bool,
-    plot: str | None,
-    animate: str | None,
-    as_json: bool,
-    quiet: bool,
-    verbose: bool,
+    overrides: Overrides,
+    destination: Destination,
+    execution: Execution,
+    pictures: Pictures,
+    display: Display,
 ) -> int:
     """Run SCENARIO, a scenario file or the name of a shipped one, and write trajectory.csv, torque.csv and run.yaml.
 
@@ -89,27 +100,24 @@ def command(
     or rise or fall of potential energy in the run. The error of the motion is estimated apart, by repeating the run, or
     parts of a long one, with half the step: it sees what an energy balance does not.
     """
+    from armsim.reports.simulation import in_unit, report
+    from armsim.simulation.folder import tables_of
     from armsim.simulation.simulate import simulate_into
 
-    check_folder(output, force)
-    read, doubts = read_scenario(scenario, settings)
-    with progress_bars("simulating", "saving", not quiet and not as_json) as (progress, saving):
-        run, folder = simulate_into(output, read, None, engine, progress, force_step, measures, force, degrees, saving)
-    summary = {**run.summary(), "folder": str(folder)}
-    if as_json:
-        from armsim.reports.simulation import in_degrees
-
-        print_json({**(in_degrees(summary) if degrees else summary), "doubts": doubts})
-    elif not quiet:
-        from armsim.reports.simulation import report
-        from armsim.simulation.folder import tables_of
-
-        echo(report({**summary, "tables": tables_of(run.scenario)}, degrees, verbose))
-    draw_run(folder, plot, animate, degrees, quiet or as_json)
+    pictures.check(destination.force)
+    check_folder(destination)
+    read, doubts = read_scenario(scenario, overrides)
+    with progress_bars("simulating", "saving", display.progress) as (progress, saving):
+        run, folder = simulate_into(destination, read, execution, display.degrees, progress, saving)
+    display.print(
+        lambda: {**as_plain(in_unit(run.facts, display.degrees)), "folder": str(folder), "doubts": doubts},
+        lambda: report(run.facts, folder, tables_of(run.scenario), display.degrees, display.verbose),
+    )
+    pictures.draw(folder, display)
     if run.failure:
         found = f"{run.failure} after {run.count} rows"
         mend = f"make room, or log less often\n({folder} has these rows, and the run is marked as interrupted)"
         raise UsageError.of(str(folder), "room for the rows", found, mend)
-    if run.status == "diverged":
-        raise Diverged(divergence(summary["diverged"], run.scenario))
+    if run.facts.diverged is not None:
+        raise Diverged(divergence(run.facts.diverged, run.scenario))
     return INTERRUPTED if run.status == "interrupted" else 0

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from armsim.cli.options import SETTINGS, quiet_option, shipped
-from armsim.cli.plot import picture_name
+from armsim.cli.options import Display, flag, grouped, quiet_options, shipped
+from armsim.cli.pictures import OutputFile, page_option, picture_name, replace_page_option
 from armsim.errors import UsageError
 from armsim.files.interrupts import ended_by
 from armsim.terminal.failure import INTERRUPTED
@@ -17,7 +17,6 @@ from armsim.terminal.streams import echo
 
 @click.command(
     "view",
-    context_settings=SETTINGS,
     epilog="""\b
 Examples:
   armsim view runs/arm5_reach-001               plays it; writes its page
@@ -35,8 +34,8 @@ Examples:
     required=True,
     shell_complete=shipped("robots", "configs"),
 )
-@click.option("-o", "--output", metavar="FILE", help="The page, .html. [default: <its name>.html, here]")
-@click.option("--deg", "degrees", is_flag=True, help="Show joint angles in degrees.")
+@page_option
+@flag("--deg", "degrees", help="Show joint angles in degrees.")
 @click.option(
     "--slider",
     "sliders",
@@ -45,19 +44,14 @@ Examples:
     help="A slider for one more number of a scenario; repeatable.",
 )
 @click.option("--port", type=int, metavar="N", help="Serve it at 127.0.0.1:N until Ctrl-C; a file only with -o.")
-@click.option("--open", "window", is_flag=True, help="Open it in the browser.")
-@click.option("--force", is_flag=True, help="Replace a page that is there.")
-@quiet_option
-def command(
-    given: Any,
-    output: str | None,
-    degrees: bool,
-    sliders: tuple[str, ...],
-    port: int | None,
-    window: bool,
-    force: bool,
-    quiet: bool,
-) -> int:
+@grouped(
+    "output",
+    OutputFile,
+    flag("--open", "window", help="Open it in the browser."),
+    replace_page_option,
+)
+@quiet_options
+def command(given: Any, output: OutputFile, sliders: tuple[str, ...], port: int | None, display: Display) -> int:
     """Write a page that shows an arm in three dimensions: one file that needs no network, to look at or to mail.
 
     Of a RUN, a folder of `armsim simulate` or `armsim record`, it plays the motion beside its curves; a second one is drawn pale.
@@ -66,20 +60,20 @@ def command(
     """
     from armsim.viewing.view import view
 
-    target = output or (picture_name(given[0], "html") if port is None else None)
+    target = output.path or (picture_name(given[0], "html") if port is None else None)
 
     def ready(address: str) -> None:
-        if target is not None and not quiet:
+        if target is not None and not display.quiet:
             echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
-        if port is not None and not quiet:
+        if port is not None and not display.quiet:
             echo(f"serving  {address} to this machine; Ctrl-C ends it")
-        if window:
+        if output.window:
             import webbrowser
 
             if not webbrowser.open(address):
                 echo(f"! no browser is known here; open {address} in one", err=True)
 
-    view(given, target, degrees, force, port, ready, dict(map(_slider, sliders)))
+    view(given, target, display.degrees, output.force, port, ready, dict(map(_slider, sliders)))
     return 0 if ended_by() is None else INTERRUPTED
 
 

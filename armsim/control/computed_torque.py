@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from armsim.actuation import Output
 from armsim.control.drive import against_viscous, commands_for
 from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.dynamics import rnea
 from armsim.expr import Scalar, fma
 from armsim.model import Arm
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class ComputedTorque(FeedbackLaw):
     """tau = M(q) (qdd_ref + kd ed + kp e) + C(q, qd) qd + g(q) + viscous friction, by the controller's model of the arm.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from armsim.actuation import Output
 from armsim.control.encoder import Encoder
@@ -14,9 +14,10 @@ from armsim.control.pid import within
 from armsim.control.reference import Desired, Reference
 from armsim.control.signals import OpenLoop
 from armsim.expr import Scalar, Table, absolute, both, where, with_jacobian
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Controller:
     """Feedback of n joints: measurement, law, feedforward, added inputs, saturation, delay, in this order.
 

@@ -10,6 +10,7 @@ from armsim.control.law import Seen
 from armsim.control.noise import normal
 from armsim.expr import Scalar, exp, rounded, where
 from armsim.model import Arm
+from armsim.records import record
 
 
 @dataclass(slots=True)
@@ -27,7 +28,7 @@ class Encoded:
     samples: Scalar
 
 
-@dataclass(frozen=True)
+@record
 class Encoder:
     """Encoders on all joints, which a sampled controller reads.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.expr import Scalar
+from armsim.records import record
 
 
 class Evaluable(Protocol):
@@ -19,7 +19,7 @@ class Evaluable(Protocol):
     def evaluate(self, values: Mapping[str, Any]) -> Any: ...
 
 
-@dataclass(frozen=True)
+@record
 class Expressions(FeedbackLaw):
     """u = expressions of time, measurement, errors, reference and parameters.
 

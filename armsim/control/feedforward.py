@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from armsim.actuation import Output, drive_torques
@@ -11,9 +10,10 @@ from armsim.control.law import Now
 from armsim.dynamics import gravity_torque
 from armsim.expr import Scalar
 from armsim.model import Arm
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Feedforward:
     """The commands of a model of the arm.
 

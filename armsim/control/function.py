@@ -13,6 +13,7 @@ from armsim.control.reference import Desired
 from armsim.errors import UsageError
 from armsim.expr import Expr, Scalar, replay, trace
 from armsim.expr.graph import CONDITIONS
+from armsim.records import record
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Told:
 LawFunction = Callable[[Told], Sequence[Any]]
 
 
-@dataclass(frozen=True)
+@record
 class FunctionLaw(FeedbackLaw):
     """u = function(told), n numbers; the function has to depend on nothing else.
 

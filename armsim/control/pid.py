@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.expr import Scalar, absolute, both, clip, either, exp, fma, is_number, maximum, where
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Pid(FeedbackLaw):
     """u = kp e + ki ∫e dt + kd de/dt, for each joint.
 

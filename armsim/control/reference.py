@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from armsim.expr import Scalar, Table
+from armsim.records import record
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class Reference(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@record
 class Constant:
     """A pose to hold.
 

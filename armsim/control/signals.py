@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
 from itertools import chain, groupby
@@ -14,12 +13,13 @@ from armsim.actuation import Output
 from armsim.control.law import Seen
 from armsim.control.memory import Memory
 from armsim.expr import Scalar, Table, fma, lookup
+from armsim.records import record
 
 # of the time; one that is recorded has its `Table` as the attribute `table`, a constant has its `value`
 Signal = Callable[[Scalar], Scalar]
 
 
-@dataclass(frozen=True)
+@record
 class OpenLoop:
     """Commands that depend on time alone.
 

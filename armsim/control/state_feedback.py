@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.expr import Scalar, dot
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class StateFeedback(FeedbackLaw):
     """u = -K (x - x_ref), with x the positions and velocities of all joints, armature currents where they are states, and the
     commands on their way to the drives where those are late.

@@ -14,16 +14,17 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import count, pairwise
 
+from armsim import document
 from armsim.control import Controller
 from armsim.convergence.ladder import largest_step
 from armsim.convergence.reference import ReferenceSolution, SettingRun, changes, distance
 from armsim.convergence.runs import SettingRuns, now
 from armsim.convergence.sensitivity import ROUNDING
+from armsim.document.timing import common_step
+from armsim.document.tolerance import ABSOLUTE
 from armsim.loading import Scenario
 from armsim.loading.signals import RecordedSignal
 from armsim.references import Recorded
-from armsim.spec.timing import common_step
-from armsim.spec.tolerance import ABSOLUTE
 
 METHODS = ("rodas", "rk54")
 FIRST, LEAST = 1e-6, 1e-12  # rtol
@@ -78,8 +79,8 @@ def _advance(runs: SettingRuns, method: str, made: list[SettingRun], level: int,
 def _run(runs: SettingRuns, method: str, rtol: float, level: int, ends: float) -> list[SettingRun]:
     """A run at a tolerance; none if it does not complete in time."""
     left = ends - now()
-    block = {"method": method, "rtol": rtol, "atol": ABSOLUTE * rtol, "dt": landing(runs.base, level)}
-    trial = runs.trial("rtol", block, ends, SHARE * left) if left > 0.0 else None
+    integrator = document.Integrator(method=method, rtol=rtol, atol=ABSOLUTE * rtol, dt=landing(runs.base, level))
+    trial = runs.trial("rtol", integrator, ends, SHARE * left) if left > 0.0 else None
     return [] if trial is None or trial.answer is None else [trial]
 
 

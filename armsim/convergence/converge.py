@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping, Sequence
-from os import PathLike
-from typing import Any
+from collections.abc import Sequence
 
 from armsim.arm.integration import real_number
 from armsim.convergence.adaptive_reference import adaptive_reference
@@ -16,7 +14,7 @@ from armsim.convergence.refinement import Refinement
 from armsim.convergence.runs import Look, SettingRuns, now
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
-from armsim.loading import Scenario, read_scenario
+from armsim.loading import Given, Overrides, Scenario, read_scenario
 from armsim.stability.method_choice import with_method
 
 ACCURACY = 1e-6  # rad or m, unless given
@@ -24,9 +22,9 @@ BUDGET = 10.0  # s of wall time per method, unless given
 
 
 def converge(
-    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
+    scenario: Given | Scenario,
     methods: Sequence[str] | str | None = None,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     accuracy: float = ACCURACY,
     budget: float = BUDGET,
     look: Look | None = None,

@@ -14,6 +14,7 @@ from armsim.convergence.ladder import divisor_above
 from armsim.convergence.reference import LEAST_ORDER
 from armsim.convergence.sensitivity import ROUNDING
 from armsim.notebook import counted
+from armsim.records import as_plain, attributes
 
 if TYPE_CHECKING:
     from armsim.convergence.reference import ReferenceSolution, SettingRun
@@ -184,12 +185,7 @@ class Convergence:
     def data(self) -> dict[str, Any]:
         """All of it as plain data: the `--json` of `armsim converge`."""
         return {
-            "scenario": self.scenario,
-            "robot": self.robot,
-            "duration": self.duration,
-            "instants": self.instants,
-            "accuracy": self.accuracy,
-            "unit": self.unit,
+            **attributes(self, "scenario", "robot", "duration", "instants", "accuracy", "unit"),
             "reference": self.source or None,
             "methods": [self._method(found) for found in self.methods],
         }
@@ -203,15 +199,10 @@ class Convergence:
         return {
             "method": found.method,
             "nominal_order": found.nominal,
-            "verdict": found.verdict,
-            "knob": found.knob,
-            "own": found.own,
-            "order": found.order,
-            "falls_short": found.falls_short,
+            **attributes(found, "verdict", "knob", "own", "order", "falls_short"),
             "order_losses": list(found.losses),
-            "doubt": found.doubt,
-            "settings": [vars(setting) for setting in found.settings],
-            "cheapest": None if cheapest is None else vars(cheapest),
+            **attributes(found, "doubt", "settings"),
+            "cheapest": as_plain(cheapest),
             "expected": None if expected is None else {"value": expected[0], "seconds": expected[1]},
             "good_until": found.good_until,
             "sensitivity": sensitivity,

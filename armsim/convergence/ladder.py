@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import count
-from typing import Any
 
+from armsim import document
+from armsim.document.scenario import ADAPTIVE
+from armsim.document.tolerance import LARGEST, LEAST
 from armsim.loading import Scenario
-from armsim.spec.scenario import ADAPTIVE
-from armsim.spec.tolerance import LARGEST, LEAST
 
 
 class Steps:
@@ -39,9 +39,9 @@ class Steps:
         """The k-th value, from coarse to fine; None below the least one."""
         return self.num / (self.den * divisor(k))
 
-    def integrator(self, value: float) -> dict[str, Any]:
-        """The `integrator` block of a scenario with that value."""
-        return {"method": self.method, "dt": value}
+    def integrator(self, value: float) -> document.Integrator:
+        """The `integrator` of a scenario with that value."""
+        return document.Integrator(method=self.method, dt=value)
 
 
 class Tolerances:
@@ -59,8 +59,8 @@ class Tolerances:
         self.first = float(scenario.tolerance.rtol)
         self.own = self.first if scenario.adaptive else None
         self.share = float(scenario.tolerance.atol) / self.first
-        landings = scenario.adaptive and scenario.file.data["integrator"]["dt"] is not None
-        self.landings = {"dt": scenario.dt} if landings else {}
+        landings = scenario.adaptive and scenario.file.document.integrator.dt is not None
+        self.landing = scenario.dt if landings else None
         self.coarser = [value for k in range(1, 14) if (value := self._tens(k)) <= LARGEST]
 
     def finer(self, k: int) -> float | None:
@@ -71,8 +71,8 @@ class Tolerances:
         """The first value times a power of ten, as the nearest double to that decimal."""
         return float(Fraction(repr(self.first)) * Fraction(10) ** power)
 
-    def integrator(self, value: float) -> dict[str, Any]:
-        return {"method": self.method, "rtol": value, "atol": self.share * value, **self.landings}
+    def integrator(self, value: float) -> document.Integrator:
+        return document.Integrator(method=self.method, rtol=value, atol=self.share * value, dt=self.landing)
 
 
 def largest_step(scenario: Scenario) -> int:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
-from os import PathLike
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from armsim import document
 from armsim.convergence.order_loss import is_smooth
 from armsim.convergence.reference import SettingRun
-from armsim.loading import Scenario, read_scenario
+from armsim.loading import Given, Overrides, Scenario, read_scenario
 from armsim.simulation.run import Run
 from armsim.simulation.runner import Progress
 from armsim.simulation.simulate import simulate_unadvised
@@ -35,8 +35,8 @@ class SettingRuns:
 
     def __init__(
         self,
-        given: str | PathLike[str] | Mapping[str, Any],
-        overrides: Mapping[str, Any],
+        given: Given,
+        overrides: Overrides,
         base: Scenario,
         look: Look | None,
     ) -> None:
@@ -52,12 +52,12 @@ class SettingRuns:
         """Of the scenario [s]."""
         return self.base.clock.end
 
-    def scenario(self, integrator: Mapping[str, Any]) -> Scenario:
+    def scenario(self, integrator: document.Integrator) -> Scenario:
         """The scenario with another integrator."""
-        return read_scenario(self.given, {**self.overrides, "integrator": dict(integrator)})
+        return read_scenario(self.given, {**self.overrides, "integrator": integrator})
 
     def trial(
-        self, knob: str, integrator: Mapping[str, Any], ends: float, longest: float = math.inf
+        self, knob: str, integrator: document.Integrator, ends: float, longest: float = math.inf
     ) -> SettingRun | None:
         """A run with one setting; None if time was out before its end.
 

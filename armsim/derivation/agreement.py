@@ -11,14 +11,14 @@ from typing import Any
 import sympy
 
 from armsim.arm.robot import Robot
+from armsim.derivation.code import code
 from armsim.derivation.exact import ExactArm
 from armsim.derivation.lagrange import LagrangeEquations, lagrange_at
-from armsim.derivation.motion import MotionRing
-from armsim.derivation.recursion import newton_euler_at
+from armsim.derivation.module import PrintedModule
+from armsim.derivation.motion import Angle, MotionRing
+from armsim.derivation.recursion import ALGORITHMS, evaluated
 from armsim.errors import INTERNAL, ArmsimError
 from armsim.expr import leaves
-from armsim.programs.code import code
-from armsim.programs.module import PrintedModule
 
 POINTS = 3
 DIGITS = 60  # of numbers at a point that are not rational
@@ -88,10 +88,10 @@ def _require(what: str, motion: MotionRing, difference: Any, rounded: bool) -> N
     if left == 0:
         return
     rng = random.Random(what)
-    values = {x: sympy.Rational(rng.randint(1, 999), 500) for x in motion.expression(left).free_symbols}
+    expression = left.as_expr()
+    values = {x: sympy.Rational(rng.randint(1, 999), 500) for x in expression.free_symbols}
     for c, s in zip(motion.c, motion.s):
         values[c], values[s] = _on_circle(rng)
-    expression = motion.expression(left)
     size = sum(abs(term.subs(values).evalf(DIGITS)) for term in sympy.Add.make_args(expression))
     if not abs(expression.subs(values).evalf(DIGITS)) <= (ROUNDED if rounded else CLOSE * size):
         raise Disagreement.of(
@@ -108,7 +108,7 @@ def compare_points(exact: ExactArm) -> list[Check]:
     # angles are random: offsets of joints that turn do not matter
     joints = (replace(j, offset=sympy.Integer(0)) if not j.kind.slides else j for j in exact.arm.joints)
     exact = replace(exact, arm=replace(exact.arm, joints=tuple(joints)))
-    values = {symbol: sympy.Rational(repr(exact.values[name])) for name, symbol in exact.symbols.items()}
+    values = exact.at
     numbers = [sympy.sympify(x).subs(values) for x in leaves((exact.arm, exact.inertias, exact.regrouped))]
     rational = all(x.is_Rational for x in numbers) and not any(joint.kind.has_pitch for joint in exact.arm.joints)
 
@@ -132,7 +132,7 @@ def compare_engine(module: PrintedModule, robot: Robot) -> Check:
 
     printed: dict[str, Any] = {}
     exec(compile(code(module, "python"), "<derivation>", "exec"), printed)
-    r = printed["constants"]()
+    r = printed["constants"](*([printed["Numbers"]()] if module.parameters else []))
     rng = np.random.default_rng(0)
     n = robot.arm.n
     worst = 0.0
@@ -140,11 +140,11 @@ def compare_engine(module: PrintedModule, robot: Robot) -> Check:
         M, bias, g = robot.mass_matrix(q), robot.bias(q, qd), robot.gravity_torque(q)
         tau = M @ qdd + bias
         pose = robot.forward_kinematics(q)
-        given = {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist(), "tau": tau.tolist()}
+        given = {"q": q.tolist(), "qd": qd.tolist(), "qdd": qdd.tolist(), "tau": tau.tolist(), "r": r}
         expected = {"inverse_dynamics": tau, "forward_dynamics": qdd, "mass_matrix": M, "gravity": g}
         expected |= {"jacobian": robot.jacobian(q), "coriolis": bias - g, "forward_kinematics": pose.position}
         for routine in module.routines:
-            found = np.array(printed[routine.name](*(given[vector] for vector, _ in routine.inputs), r))
+            found = np.array(printed[routine.name](*(given[vector] for vector, _ in routine.inputs)))
             if routine.name == "coriolis":
                 found = found @ qd
             if routine.name == "forward_kinematics":
@@ -167,8 +167,12 @@ def _at_point(exact: ExactArm, rng: random.Random, number: Any) -> float:
     n = exact.arm.n
     level = sympy.Integer(1), sympy.Integer(0)
     turned = [tuple(number(x) for x in (_on_circle(rng) if joint.kind.turns else level)) for joint in exact.arm.joints]
-    along, qd, qdd = ([number(_rational(rng)) for _ in range(n)] for _ in range(3))
-    first = newton_euler_at(exact, turned, along, qd, qdd, number)
+    along, qd, qdd = ([number(sympy.Rational(rng.randint(-200, 200), 100)) for _ in range(n)] for _ in range(3))
+    positions = [
+        Angle(i, x) if joint.kind.turns else x - number(joint.offset)
+        for i, (joint, x) in enumerate(zip(exact.arm.joints, along))
+    ]
+    first = evaluated(exact, ALGORITHMS["inverse_dynamics"], [*positions, *qd, *qdd], number, turned)
     second = lagrange_at(exact, turned, along, qd, qdd, number)
     size = max(abs(x) for x in second) or 1
     difference = max(abs(a - b) for a, b in zip(first, second)) / size
@@ -180,10 +184,6 @@ def _at_point(exact: ExactArm, rng: random.Random, number: Any) -> float:
             REPORT,
         )
     return float(difference)
-
-
-def _rational(rng: random.Random) -> sympy.Rational:
-    return sympy.Rational(rng.randint(-200, 200), 100)
 
 
 def _on_circle(rng: random.Random) -> tuple[sympy.Rational, sympy.Rational]:

@@ -21,14 +21,12 @@ from armsim.arm.robot import Robot
 from armsim.derivation.agreement import REPORT, Disagreement
 from armsim.derivation.exact import ExactArm, exact, exact_arm
 from armsim.derivation.motion import MotionRing, TooLarge
-from armsim.derivation.recursion import traced
-from armsim.dynamics import regressor
+from armsim.derivation.recursion import in_ring
+from armsim.dynamics import inertial_parameters, regressor
 from armsim.dynamics.regressor import PARAMETERS
-from armsim.expr import replay
 from armsim.loading import build_robot, load_robot_file
-from armsim.model import Arm
 
-ORDER = (
+ORDER = [
     "ZZ",
     "MX",
     "MY",
@@ -40,7 +38,7 @@ ORDER = (
     "YY",
     "MZ",
     "M",
-)  # of a link: those before stand for those behind
+]  # of a link: those before stand for those behind
 MOST_ROWS = 1000  # of coefficients with symbols in them
 STATES = 25  # of the rank check; 11 would do
 ROUNDING = 1e-10  # of the longest column
@@ -86,10 +84,7 @@ class BaseParameters:
 
     def summary(self) -> dict[str, Any]:
         """As plain data; expressions as text."""
-        listed = [
-            {"combination": str(p.combination), "value": str(p.value), "number": p.number, "unit": p.unit}
-            for p in self.parameters
-        ]
+        listed = [vars(p) | {"combination": str(p.combination), "value": str(p.value)} for p in self.parameters]
         return {
             "robot": self.robot,
             "base_parameters": listed,
@@ -117,33 +112,31 @@ def base_parameters(
         UsageError: There is no such symbol.
         Disagreement: Their number is not the regressor's rank: a fault of armsim.
     """
-    data = load_robot_file(robot, overrides).data
-    arm = exact_arm(data, symbols)
+    read = load_robot_file(robot, overrides).document
+    arm = exact_arm(read, symbols)
     n = arm.arm.n
     names = [(i, kind) for i in range(n) for kind in ORDER]
     notes: list[str] = []
-    engine = Robot(build_robot(data), "python")  # sooner done than compiled
+    engine = Robot(build_robot(read), "python")  # sooner done than compiled
     try:
         reduced, pivots = _coefficients(arm, names).to_field().rref()
         rows = reduced.to_Matrix()[: len(pivots), :].tolist()
     except TooLarge as large:
-        arm = exact_arm(data, [])
+        arm = exact_arm(read, [])
         rows = _by_numbers(engine, names)
         notes.append(f"Not in symbols ({large}): the combinations have the file's numbers.")
-    kinds = dict(zip(PARAMETERS, range(len(PARAMETERS))))
-    values = inertial_values(arm)
-    at = {symbol: sympy.Rational(repr(arm.values[name])) for name, symbol in arm.symbols.items()}
+    values = [exact(x) for x in inertial_parameters(arm.arm)]
     found = []
     for row in rows:
         combination = value = sympy.Integer(0)
         for (i, kind), factor in zip(names, row):
             if factor != 0:
                 combination += factor * sympy.Symbol(f"{kind}{i + 1}")
-                value += factor * values[len(PARAMETERS) * i + kinds[kind]]
+                value += factor * values[len(PARAMETERS) * i + PARAMETERS.index(kind)]
         kind = next(kind for (_, kind), factor in zip(names, row) if factor != 0)
         unit = "kg" if kind == "M" else "kg m" if kind.startswith("M") else "kg m²"
         value = sympy.factor_terms(sympy.expand(value))
-        found.append(BaseParameter(combination, value, float(value.subs(at)), unit))
+        found.append(BaseParameter(combination, value, float(value.subs(arm.at)), unit))
     shown = {str(x) for p in found for x in p.combination.free_symbols}
     unseen = [f"{kind}{i + 1}" for i, kind in names if f"{kind}{i + 1}" not in shown]
     rank = numerical_rank(engine)
@@ -152,15 +145,6 @@ def base_parameters(
             f"{arm.arm.name}: base parameters", f"{rank}, the regressor's rank", str(len(found)), REPORT
         )
     return BaseParameters(arm.arm.name, found, len(names), unseen, rank, notes)
-
-
-def inertial_values(arm: ExactArm) -> list[sympy.Expr]:
-    """The inertial parameters, as `armsim.dynamics.inertial_parameters` has them, exactly."""
-    found: list[Any] = []
-    for joint, inertia in zip(arm.arm.joints, arm.inertias):
-        J = inertia.J
-        found += [inertia.mass, *inertia.h, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, exact(joint.armature)]
-    return found
 
 
 def numerical_rank(robot: Robot) -> int:
@@ -178,10 +162,6 @@ def _stacked(robot: Robot) -> Any:
     return robot.regressor(q, qd, qdd).reshape(STATES * n, -1)
 
 
-def _regressor(arm: Arm, q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
-    return [x for row in regressor(arm, q, qd, qdd) for x in row]
-
-
 def _coefficients(arm: ExactArm, names: Sequence[tuple[int, str]]) -> DomainMatrix:
     """The columns of the regressor: a row for each monomial of the motion in a joint's force.
 
@@ -191,26 +171,18 @@ def _coefficients(arm: ExactArm, names: Sequence[tuple[int, str]]) -> DomainMatr
     motion = MotionRing(arm, 2 * MOST_ROWS)
     if not all(atom.is_Symbol for atom in motion.atoms):
         raise TooLarge("constants that are no polynomials of the symbols")  # fractions of them have no normal form
-    recursion = traced(arm, _regressor)
-    rates = [motion.gen(symbol) for symbol in (*motion.qd, *motion.qdd)]
-    args = [*(motion.constant(x) for x in recursion.constants.values()), *motion.positions, *rates]
-    entries = [motion.reduced(motion.ring(x)) for x in replay(recursion.function, args, motion.operations)]
+    entries = in_ring(arm, regressor, motion)
     atoms, columns = len(motion.atoms), len(names)
-    places = {name: 11 * name[0] + PARAMETERS.index(name[1]) for name in names}
-    domain = sympy.QQ[tuple(motion.atoms)] if motion.atoms else sympy.QQ
     found: dict[Any, dict[int, Any]] = {}
-    for k, name in enumerate(names):
+    for k, (link, kind) in enumerate(names):
         for i in range(arm.arm.n):
-            for m, x in entries[columns * i + places[name]].items():
+            for m, x in entries[columns * i + len(PARAMETERS) * link + PARAMETERS.index(kind)].items():
                 row = found.setdefault((i, m[atoms:]), {})
-                term = domain.from_sympy(
-                    motion.expression(motion.ring.from_dict({(*m[:atoms], *[0] * (len(m) - atoms)): x}))
-                )
-                row[k] = row.get(k, domain.zero) + term
+                row[k] = row.get(k, 0) + motion.coefficient(m, x)
     rows = _distinct(found.values())
     if len(rows) > MOST_ROWS:
         raise TooLarge(f"{len(rows)} coefficients")
-    return DomainMatrix(dict(enumerate(rows)), (len(rows), columns), domain)
+    return DomainMatrix(dict(enumerate(rows)), (len(rows), columns), motion.constants.to_domain())
 
 
 def _distinct(rows: Any) -> list[dict[int, Any]]:

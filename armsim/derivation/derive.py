@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
 
 import sympy
 
+from armsim import document
 from armsim.arm.robot import Robot
 from armsim.derivation.agreement import compare_engine, compare_points, compare_polynomials
-from armsim.derivation.closed import closed_forms, forward_dynamics, inverse_dynamics, polynomials
+from armsim.derivation.closed import closed_forms, polynomials
 from armsim.derivation.exact import ExactArm, exact_arm
 from armsim.derivation.lagrange import LagrangeEquations, lagrange
 from armsim.derivation.literature import published
+from armsim.derivation.module import Constants, PrintedModule, Routine, numbered, operations_of
 from armsim.derivation.motion import MotionRing, TooLarge
-from armsim.derivation.recursion import ALGORITHMS, forward, inverse, meaning, newton_euler, unrolled
-from armsim.derivation.written import KINDS, Written
+from armsim.derivation.program import Program
+from armsim.derivation.recursion import ALGORITHMS, in_ring, labelled, unrolled
+from armsim.derivation.written import LETTERS, Written
 from armsim.errors import UsageError
 from armsim.loading import build_robot, load_robot_file
 from armsim.loading.robot_file import refuse_undetermined
-from armsim.programs.module import Constants, PrintedModule, Routine, numbered, operations_of
-from armsim.programs.program import Solution
 
 
 class Derivation:
@@ -43,7 +45,7 @@ class Derivation:
         notes: What the reader should know, a sentence each.
     """
 
-    def __init__(self, exact: ExactArm, data: dict[str, Any]) -> None:
+    def __init__(self, exact: ExactArm, robot: document.Robot) -> None:
         self.exact = exact
         self.name = exact.arm.name
         self.joints = [joint.name for joint in exact.arm.joints]
@@ -51,11 +53,11 @@ class Derivation:
         self.motion = MotionRing(exact)
         self.q, self.qd, self.qdd = self.motion.q, self.motion.qd, self.motion.qdd
         self.tau = self.motion.tau
-        self.notes = _notes(data)
+        self.notes = _notes(robot)
         self.equations: LagrangeEquations | None = None
         forces: Sequence[Any] = ()
         try:
-            forces = newton_euler(exact, self.motion)
+            forces = in_ring(exact, ALGORITHMS["inverse_dynamics"], self.motion)
             self.equations = lagrange(exact, self.motion)
             self.checks = compare_polynomials(self.motion, self.equations, forces, exact.rounded)
         except TooLarge as large:
@@ -67,7 +69,7 @@ class Derivation:
         self.inverse, self.forward = self._solutions(forces)
 
     def __repr__(self) -> str:
-        counted = self.inverse.program.operations
+        counted = self.inverse.operations
         return (
             f"Derivation({self.name}: inverse dynamics in {counted.multiplications} multiplications, "
             f"{counted.additions} additions, {counted.trigonometric} sines and cosines)"
@@ -84,10 +86,10 @@ class Derivation:
         trigonometric and divisions; divisions are among the multiplications. published: others' counts for such an arm."""
         constants = Constants([])
         names = constants.add(self.inverse)
-        wanted = {str(names.get(sympy.Symbol(name), name)) for name in self.inverse.program.used}
+        wanted = {str(names.get(sympy.Symbol(name), name)) for name in self.inverse.used}
         return {
-            "inverse_dynamics": {**self.inverse.program.operations._asdict(), "form": self.inverse.form},
-            "forward_dynamics": {**self.forward.program.operations._asdict(), "form": self.forward.form},
+            "inverse_dynamics": {**self.inverse.operations._asdict(), "form": self.inverse.form},
+            "forward_dynamics": {**self.forward.operations._asdict(), "form": self.forward.form},
             "constants": operations_of(constants.assignments(wanted))._asdict(),
             "published": published(self.exact.arm),
         }
@@ -149,7 +151,7 @@ class Derivation:
         at = {sympy.Symbol(name, real=True): x for name, x in self.symbols.items()}
         return [
             {"name": name, "value": value, "number": float(value.subs(at)), "meaning": self._meaning(name)}
-            for name, value in self.inverse.constants.items()
+            for name, value in self.inverse.given.items()
         ]
 
     @cached_property
@@ -158,7 +160,7 @@ class Derivation:
         vectors = {"q": self.q, "qd": self.qd, "qdd": self.qdd, "tau": self.tau}
         taken = [str(x) for xs in vectors.values() for x in xs] + [*self.symbols]
         constants = Constants(taken)
-        module = PrintedModule(self.name, dict(self.symbols))
+        routines: list[Routine] = []
         n = len(self.joints)
         for name, doc, inputs, output, shape in (
             ("inverse_dynamics", "Joint forces [N.m or N] of a motion.", ("q", "qd", "qdd"), "tau", (n,)),
@@ -185,28 +187,26 @@ class Derivation:
             if solved is not None:
                 given = tuple((x, tuple(map(str, vectors[x]))) for x in inputs)
                 body, results = numbered(solved, constants.add(solved), (x for _, items in given for x in items))
-                module.routines.append(Routine(name, doc, given, output, shape, body, results))
-        used = set().union(*(f.symbols for f in module.routines))
-        module.shared = [name for name in (*constants.values, *constants.later) if name in used]
-        module.constants = constants.assignments(set(module.shared))
-        needed = {str(x) for _, value in module.constants for x in value.free_symbols} | used
-        module.parameters = {name: x for name, x in self.symbols.items() if name in needed}
-        return module
+                routines.append(Routine(name, doc, given, output, shape, body, results))
+        used = set().union(*(f.symbols for f in routines))
+        shared = tuple(name for name in (*constants.values, *constants.later) if name in used)
+        body = tuple(constants.assignments(set(shared)))
+        if not shared:
+            shared, body = ("none",), (("none", sympy.Integer(0)),)
+        needed = {str(x) for _, value in body for x in value.free_symbols} | used
+        parameters = {name: x for name, x in self.symbols.items() if name in needed}
+        given = (("numbers", tuple(parameters)),) if parameters else ()
+        results = tuple(map(sympy.Symbol, shared))
+        doc = "What the other functions need of the arm, worked out once."
+        made = Routine("constants", doc, given, "r", (len(shared),), body, results)
+        routines = [replace(f, inputs=(*f.inputs, ("r", shared))) for f in routines]
+        return PrintedModule(self.name, parameters, made, routines)
 
     def summary(self) -> dict[str, Any]:
         """The derivation as plain data; expressions as text that SymPy reads."""
         closed = {}
         if self.equations is not None:
-            letters = {
-                "mass_matrix": "M",
-                "coriolis": "C",
-                "gravity": "g",
-                "kinetic_energy": "T",
-                "potential_energy": "V",
-                "forward_kinematics": "P",
-                "jacobian": "J",
-            }
-            for key, letter in letters.items():
+            for key, letter in LETTERS.items():
                 rows, columns = self.written.shapes[letter]
                 entries = [str(x) for x in self.written.matrix(letter)]
                 listed = [entries[i * columns : (i + 1) * columns] for i in range(rows)]
@@ -233,8 +233,8 @@ class Derivation:
         Raises:
             UsageError: There is no such form.
         """
+        from armsim.derivation.code import LANGUAGES, code
         from armsim.derivation.document import DOCUMENTS, document
-        from armsim.programs.code import LANGUAGES, code
 
         if form in LANGUAGES:
             return code(self.module, form)
@@ -244,31 +244,31 @@ class Derivation:
             )
         return document(self, form, everything)
 
-    def _solutions(self, forces: Sequence[Any]) -> tuple[Solution, Solution]:
+    def _solutions(self, forces: Sequence[Any]) -> tuple[Program, Program]:
         """Inverse and forward dynamics in the fewest operations found."""
         q, qd, qdd, tau = ([str(x) for x in symbols] for symbols in (self.q, self.qd, self.qdd, self.tau))
-        inverses = [unrolled(self.exact, inverse, [*q, *qd, *qdd], tau)]
-        forwards = [unrolled(self.exact, forward, [*q, *qd, *tau], qdd)]
+        inverses = [unrolled(self.exact, ALGORITHMS["inverse_dynamics"], [*q, *qd, *qdd], tau)]
+        forwards = [unrolled(self.exact, ALGORITHMS["forward_dynamics"], [*q, *qd, *tau], qdd)]
         for closed in closed_forms(self.exact, self.motion, forces) if self.equations is not None else ():
-            inverses.append(inverse_dynamics(closed, tau))
-            forwards.append(forward_dynamics(closed, qdd, tau))
+            inverses.append(closed.program(tau))
+            forwards.append(closed.forward_dynamics(qdd, tau))
         return min(inverses, key=_cost), min(forwards, key=_cost)
 
-    def _solution(self, name: str, inputs: Sequence[str], shape: tuple[int, ...]) -> Solution | None:
+    def _solution(self, name: str, inputs: Sequence[str], shape: tuple[int, ...]) -> Program | None:
         """The program of a routine in the fewest operations found; None for what has only a closed form, where there is none."""
         if name in ("inverse_dynamics", "forward_dynamics"):
             return self.inverse if name == "inverse_dynamics" else self.forward
         outputs = [f"%out{i}" for i in range(math.prod(shape))]
-        found: list[Solution] = []
+        found: list[Program] = []
         if name in ALGORITHMS:
             found.append(unrolled(self.exact, ALGORITHMS[name], [str(x) for x in self.q], outputs))
         if self.equations is not None:
-            found += polynomials(self.exact, self.motion, self.written.items[KINDS[name]], outputs)
+            found += polynomials(self.exact, self.motion, self.written.items[LETTERS[name]], outputs)
         return min(found, key=_cost, default=None)
 
     def _meaning(self, name: str) -> str:
         if self.inverse.form == "recursive":
-            return meaning(name)
+            return labelled(self.exact).get(name, ("", ""))[1]
         return self.written.meaning(name)
 
 
@@ -292,28 +292,24 @@ def derive(
         UsageError: There is no such symbol.
         Disagreement: The derivations differ: a fault of armsim.
     """
-    data = load_robot_file(robot, overrides).data
-    arm = build_robot(data)
-    refuse_undetermined(arm, data)
-    found = Derivation(exact_arm(data, symbols), data)
+    read = load_robot_file(robot, overrides).document
+    arm = build_robot(read)
+    refuse_undetermined(arm, read)
+    found = Derivation(exact_arm(read, symbols), read)
     found.checks.append(compare_engine(found.module, Robot(arm)))
     return found
 
 
-def _cost(solution: Solution) -> tuple[int, int]:
-    return solution.program.operations.cost
+def _cost(program: Program) -> tuple[int, int]:
+    return program.operations.cost
 
 
-def _notes(data: dict[str, Any]) -> list[str]:
+def _notes(robot: document.Robot) -> list[str]:
     """What of a file the equations leave out."""
-    left: list[str] = []
-    for joint in data["joints"]:
-        motor, friction = joint["motor"], joint["friction"]
-        numbers = [friction["viscous"], friction["coulomb"]]
-        numbers += [] if motor is None else [motor["viscous"], motor["coulomb"]]
-        if any(getattr(x, "value", 1.0) for x in numbers):
-            left.append("friction")
-        if joint["limits"] is not None and joint["limits"]["stiffness"] is not None:
-            left.append("stops")
-    found = [what for what in ("friction", "stops") if what in left]
+    dry = [part for joint in robot.joints for part in (joint.friction, joint.motor) if part is not None]
+    there = {
+        "friction": any(getattr(x, "value", 1.0) for part in dry for x in (part.viscous, part.coulomb)),
+        "stops": any(joint.limits is not None and joint.limits.stiffness is not None for joint in robot.joints),
+    }
+    found = [what for what in there if there[what]]
     return [f"Without the {' and '.join(found)} of the file."] if found else []

@@ -11,10 +11,11 @@ from typing import Any
 
 import sympy
 
+from armsim.derivation.module import Routine
+from armsim.derivation.program import Operations, Program
 from armsim.errors import visible
 from armsim.escaping import in_latex, in_markdown
 from armsim.model import JOINT_TYPES
-from armsim.programs.program import Assignment, Operations
 
 Derivation = Any  # `armsim.derivation.derive.Derivation`, which calls upon this module
 LONGEST = 40  # terms of an entry that is written out
@@ -57,7 +58,9 @@ def blocks(d: Derivation, everything: bool) -> list[Block]:
         found += _closed(d, everything)
     else:
         found.append(_constants(d))
-    found += [_program(d, 0, "Inverse dynamics"), _program(d, 1, "Forward dynamics"), _counts(d)]
+    routines = d.module.routines
+    found.append(_program(d, "Inverse dynamics", d.inverse, routines[0], d.tau))
+    found += [_program(d, "Forward dynamics", d.forward, routines[1], d.qdd), _counts(d)]
     found.append(Block("Checked", equations=(), table=[("what", "how"), *((c.what, c.how) for c in d.checks)]))
     return found
 
@@ -86,27 +89,25 @@ def _constants(d: Derivation) -> Block:
 def _closed(d: Derivation, everything: bool) -> list[Block]:
     w = d.written
     parts = {x: w.grouped(x) for x in "MCgTVPJ"}  # which names all constants that they need
-    constants = [(name, factored(value), w.meaning(name)) for name, value in w.constants.items() if name != str(value)]
+    constants = [
+        (name, factored(value), w.meaning(name)) for name, value in w.grouping.constants.items() if name != str(value)
+    ]
 
-    def entries(letter: str, only: Callable[[int, int], bool] = lambda i, j: True, label: str = "") -> list[Any]:
+    def entries(letter: str, wanted: Callable[[int, int, Any], bool] = lambda i, j, x: True) -> list[Any]:
         rows, columns = w.shapes[letter]
         found = []
-        for i in range(rows):
-            for j in range(columns):
-                x = parts[letter][i * columns + j]
-                count = len(sympy.Add.make_args(x))
-                index = (
-                    f"{i + 1}" if columns == 1 else f"{i + 1}{j + 1}" if max(rows, columns) < 10 else f"{i + 1},{j + 1}"
-                )
-                index = index if rows * columns > 1 else ""
-                if only(i, j):
-                    shown = x if everything or count <= LONGEST else f"({count} terms)"
-                    found.append((f"{label or letter}{index}", shown, ""))
+        for k, x in enumerate(parts[letter]):
+            i, j = divmod(k, columns)
+            index = f"{i + 1}" if columns == 1 else f"{i + 1}{j + 1}" if max(rows, columns) < 10 else f"{i + 1},{j + 1}"
+            count = len(sympy.Add.make_args(x))
+            if wanted(i, j, x):
+                shown = x if everything or count <= LONGEST else f"({count} terms)"
+                found.append((letter + index * (rows * columns > 1), shown, ""))
         return found
 
     blocks = [
         Block("Constants", equations=constants) if constants else Block(),
-        Block("Mass matrix", "Symmetric; the lower triangle.", entries("M", lambda i, j: j <= i)),
+        Block("Mass matrix", "Symmetric; the lower triangle.", entries("M", lambda i, j, x: j <= i)),
         Block("Coriolis matrix", "Of Christoffel symbols: dM/dt - 2 C is skew-symmetric.", entries("C")),
         Block("Gravity", equations=entries("g")),
         Block("Energies", "Kinetic T and potential V.", [*entries("T"), *entries("V")]),
@@ -114,7 +115,7 @@ def _closed(d: Derivation, everything: bool) -> list[Block]:
         Block(
             "Jacobian of the tool",
             "In world axes, angular velocity first; entries that are not zero.",
-            [e for e in entries("J") if e[1] != 0],
+            entries("J", lambda i, j, x: x != 0),
         ),
     ]
     names = {str(x) for part in parts.values() for e in part for x in e.free_symbols}
@@ -127,19 +128,17 @@ def _pose(entries: Sequence[sympy.Expr]) -> list[tuple[str, Any, str]]:
     return [*rotation, *((f"p{i + 1}", entries[4 * i + 3], "") for i in range(3))]
 
 
-def _program(d: Derivation, k: int, title: str) -> Block:
-    """Assignments of a routine, constants that are worked out from others among them."""
-    routine = d.module.routines[k]
+def _program(d: Derivation, title: str, program: Program, routine: Routine, outputs: Sequence[sympy.Symbol]) -> Block:
+    """Assignments of a routine, constants that are worked out from others among them; numbers for the first routine alone."""
     known = {c["name"] for c in d.constants}
-    extra: list[Assignment] = [
-        (name, value) for name, value in d.module.constants if name in routine.symbols and name not in known
+    lines = [
+        (name, value, "constant")
+        for name, value in d.module.constants.body
+        if name in routine.symbols and name not in known and (value.free_symbols or routine is d.module.routines[0])
     ]
-    outputs = [str(x) for x in (d.tau, d.qdd)[k]]
-    lines = [(name, value, "constant") for name, value in extra if value.free_symbols or k == 0]
     lines += [(name, value, "") for name, value in routine.body]
-    lines += [(name, value, "") for name, value in zip(outputs, routine.results) if name != str(value)]
-    operations = (d.inverse, d.forward)[k].program.operations
-    return Block(title, f"{counted(operations)}; in {(d.inverse, d.forward)[k].form} form.", lines)
+    lines += [(str(x), value, "") for x, value in zip(outputs, routine.results) if str(x) != str(value)]
+    return Block(title, f"{counted(program.operations)}; in {program.form} form.", lines)
 
 
 def counted(operations: Operations) -> str:
@@ -197,8 +196,7 @@ def text(parts: Sequence[Block]) -> str:
 def shown(value: Any) -> str:
     """An expression in a line: numbers as decimals, products of small fractions as quotients."""
     if isinstance(value, sympy.Basic):
-        value = value.xreplace({x: sympy.Float(str(float(x)), 15) for x in value.atoms(sympy.Rational) if _long(x)})
-        return re.sub(r"(\.\d*?[1-9])0+(?!\d)|(\.)0+(?!\d)", lambda m: m[1] or "", str(value))
+        return re.sub(r"(\.\d*?[1-9])0+(?!\d)|(\.)0+(?!\d)", lambda m: m[1] or "", str(_decimal(value)))
     return str(value)
 
 
@@ -206,6 +204,11 @@ def factored(value: sympy.Expr) -> sympy.Expr:
     """A constant with its common factors taken out, unless that makes long numbers of short ones."""
     found = sympy.factor_terms(value)
     return value if any(_long(x) for x in found.atoms(sympy.Rational)) else found
+
+
+def _decimal(value: sympy.Basic) -> sympy.Basic:
+    """With decimals for long fractions."""
+    return value.xreplace({x: sympy.Float(str(float(x)), 15) for x in value.atoms(sympy.Rational) if _long(x)})
 
 
 def _long(x: sympy.Rational) -> bool:
@@ -276,7 +279,7 @@ def _terms(value: Any) -> list[str]:
     """The terms of a sum in LaTeX, each with its sign."""
     if not isinstance(value, sympy.Basic):
         return [rf"\text{{{value}}}"]
-    value = value.xreplace({x: sympy.Float(str(float(x)), 15) for x in value.atoms(sympy.Rational) if _long(x)})
+    value = _decimal(value)
     names = {x: symbol(str(x)) for x in value.free_symbols}
     found = []
     for i, term in enumerate(value.as_ordered_terms() if value.is_Add else [value]):

@@ -10,11 +10,14 @@ from typing import Any
 
 import sympy
 
+from armsim import document
+from armsim.document.base import numbers as numbers_of
+from armsim.document.paths import parse_path
 from armsim.errors import UsageError
-from armsim.expr import Function, flatten, replay, trace, unflatten
+from armsim.expr import flatten, replay, trace, unflatten
 from armsim.expr.replay import OPERATIONS
-from armsim.files.document import clipped
 from armsim.files.faults import suggestion
+from armsim.files.nodes import clipped
 from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity
 from armsim.formulas.units import PI, parse_unit, units_of, written_unit
@@ -28,7 +31,6 @@ OF_ARM = ("gravity", "base", "tool", "payload")
 OF_JOINT = ("mdh", "dh", "origin", "bodies", "pitch")
 OF_MOTOR = ("gear", "rotor_inertia")
 MOST_BITS = 1024  # of an exact number; products of such are quick
-STRUCTURE = "axis"  # of a joint by xyz and rpy: it decides which numbers there are
 
 # doubles that stand for multiples of pi in the text of the physics
 OF_PI = {
@@ -59,31 +61,36 @@ class ExactArm:
     values: dict[str, float]
     rounded: bool = False
 
+    @property
+    def at(self) -> dict[sympy.Symbol, sympy.Rational]:
+        """The values in the file by symbol, exactly."""
+        return {symbol: sympy.Rational(repr(self.values[name])) for name, symbol in self.symbols.items()}
 
-def exact_arm(data: dict[str, Any], symbols: Sequence[str] | None = None) -> ExactArm:
+
+def exact_arm(robot: document.Robot, symbols: Sequence[str] | None = None) -> ExactArm:
     """The arm of a robot file, exactly.
 
     Args:
-        data: The file's data, as `armsim.loading.load_robot_file` reads it.
+        robot: As `armsim.loading.load_robot_file` reads it.
         symbols: What stays a symbol: names of parameters, or NAME=PATH for another number of the file; all parameters
             unless given.
 
     Raises:
         UsageError: There is no such parameter or number, or a name is there twice.
     """
-    found, values, at = _symbols(data, symbols)
+    found, values, at = _symbols(robot, symbols)
     named: dict[str, Any] = {"pi": sympy.pi}
-    for name, quantity in data["parameters"].items():
+    for name, quantity in robot.parameters.items():
         of_symbols = quantity.formula is not None and quantity.formula.names & found.keys()
         named[name] = found[name] if name in found and not of_symbols else exact_number(quantity, named)
     found = {name: symbol for name, symbol in found.items() if name not in named or named[name] == symbol}
-    numbers = {path: exact_number(quantity, named) for path, quantity in _numbers(data)}
+    numbers = {path: exact_number(quantity, named) for path, quantity in _numbers(robot)}
     numbers |= {path: found[name] for name, paths in at.items() for path in paths}
     opened = {path: x for path, x in numbers.items() if x not in (0, 1, -1)}
     structure: list[Any] = []
 
     def built(*scalars: Any) -> list[Any]:
-        arm = build_robot(data, dict(zip(opened, scalars, strict=True)))
+        arm = build_robot(robot, dict(zip(opened, scalars, strict=True)))
         arm = replace(
             arm,
             joints=tuple(replace(j, motor=_rotor(j.motor), limit=None, coulomb=None, initial=0.0) for j in arm.joints),
@@ -93,11 +100,11 @@ def exact_arm(data: dict[str, Any], symbols: Sequence[str] | None = None) -> Exa
         return leaves
 
     function = trace(built, list(opened), "exact_arm")
-    leaves = [sympy.expand(x) for x in replayed(function, list(opened.values()))]
+    leaves = [sympy.expand(exact(x)) for x in replay(function, list(opened.values()), EXACT_OPERATIONS)]
     arm, inertias, regrouped = unflatten(structure[0], leaves)
     used = set().union(*(x.free_symbols for x in leaves))
     kept = {name: symbol for name, symbol in found.items() if symbol in used}
-    rounded = any(_is_oblique(joint.get("origin")) for joint in data["joints"])
+    rounded = any(_is_oblique(joint.origin) for joint in robot.joints)
     return ExactArm(arm, inertias, regrouped, kept, {name: values[name] for name in kept}, rounded)
 
 
@@ -132,11 +139,6 @@ def exact(x: Any) -> sympy.Expr:
     return sympy.sympify(x)
 
 
-def replayed(function: Function, args: Sequence[Any]) -> list[Any]:
-    """The outputs of a traced function on exact numbers; what is undecided for symbols alone does not hold."""
-    return [exact(out) for out in replay(function, args, EXACT_OPERATIONS)]
-
-
 def _exactly(operation: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *x: operation(*(exact(a) for a in x))
 
@@ -154,8 +156,8 @@ def _rotor(motor: Motor | None) -> Motor | None:
     return None if motor is None else Motor(rotor_inertia=motor.gear * motor.gear * motor.rotor_inertia)
 
 
-def _is_oblique(origin: dict[str, Any] | None) -> bool:
-    return origin is not None and sum(x.value != 0 for x in origin[STRUCTURE]) > 1
+def _is_oblique(origin: document.Origin | None) -> bool:
+    return origin is not None and sum(x.value != 0 for x in origin.axis) > 1
 
 
 class _TooLong(Exception):
@@ -213,37 +215,27 @@ def _converted(quantity: Quantity) -> sympy.Expr:
     )
 
 
-def _numbers(data: dict[str, Any]) -> Iterator[tuple[str, Quantity]]:
+def _numbers(robot: document.Robot) -> Iterator[tuple[str, Quantity]]:
     """The numbers of rigid-body dynamics in a robot file, by path."""
-    for key in OF_ARM:
-        yield from _below(data[key], key)
-    for i, joint in enumerate(data["joints"]):
-        for key in OF_JOINT:
-            yield from _below(joint.get(key), f"joints[{i}].{key}")
-        for key in OF_MOTOR if joint["motor"] is not None else ():
-            yield from _below(joint["motor"][key], f"joints[{i}].motor.{key}")
-
-
-def _below(item: Any, path: str) -> Iterator[tuple[str, Quantity]]:
-    if isinstance(item, Quantity):
-        yield path, item
-    elif isinstance(item, dict):
-        for key, value in item.items():
-            if key != STRUCTURE:
-                yield from _below(value, f"{path}.{key}")
-    elif isinstance(item, list):
-        for i, value in enumerate(item):
-            yield from _below(value, f"{path}[{i}]")
+    for path, number in numbers_of(robot):
+        steps = parse_path(path)
+        if steps[0] == "joints":
+            below, key = steps[2], steps[3] if len(steps) > 3 else ""
+            counts = below in OF_JOINT or (below == "motor" and key in OF_MOTOR)
+        else:
+            counts = steps[0] in OF_ARM
+        if counts and not number.kind.structure:
+            yield path, number
 
 
 def _symbols(
-    data: dict[str, Any], wanted: Sequence[str] | None
+    robot: document.Robot, wanted: Sequence[str] | None
 ) -> tuple[dict[str, sympy.Symbol], dict[str, float], dict[str, list[str]]]:
     """Symbols by name, their values in the file, and the paths of those that are no parameters."""
-    parameters = data["parameters"]
+    parameters = robot.parameters
     if wanted is None:
         wanted = list(parameters)
-    known = dict(_numbers(data))
+    known = dict(_numbers(robot))
     symbols, values, at = {}, {}, {}
     for item in wanted:
         name, equals, path = (part.strip() for part in item.partition("="))
@@ -253,7 +245,7 @@ def _symbols(
             if not name.isidentifier() or name in parameters:
                 found = "the name of a parameter" if name in parameters else f"`{name}`"
                 raise UsageError.of(f"symbols: {item}", "a new name before =", found, "choose another name")
-            at[name] = [place for place in numbers_at(data, path) if place in known]
+            at[name] = [place for place in numbers_at(robot, path) if place in known]
             if len(at[name]) != 1:
                 found = f"{len(at[name])} such numbers at {path}"
                 mend = "write for example m1=joints[0].bodies[0].rod.mass"

@@ -6,16 +6,17 @@ c1 c2 - s1 s2; and velocities may be those of the links, q̇1 + q̇2, in place o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import sympy
-from sympy.polys.rings import PolyElement, PolyRing
+from sympy.polys.rings import PolyElement
 
 from armsim.derivation.exact import ExactArm
+from armsim.derivation.factoring import ONE, Monomial, Polynomial, plus, times, variable
 from armsim.derivation.motion import MotionRing
-from armsim.programs.factoring import ONE, Monomial, Polynomial, product
 
 Harmonic = tuple[str, tuple[int, ...]]  # "c" or "s", and the multiples of the angles
 Sum = dict[Monomial, Any]  # coefficients that are constants of the arm, by monomial of the motion
@@ -42,70 +43,50 @@ class Writer:
 
     Attributes:
         form: The form.
-        constants: The ring of the arm's constants.
         angles: Of each sine and cosine in use the multiples of the joints' angles, by name.
-        rates: Of each rate of a link in use what it is the sum of, by name.
+        rates: Of each rate of a link what it is the sum of, by name.
+        replaced: Rates of joints as those of links, where it has these.
     """
 
-    def __init__(self, motion: MotionRing, runs: list[list[int]], signs: list[int], form: EquationForm) -> None:
+    def __init__(self, exact: ExactArm, motion: MotionRing, form: EquationForm) -> None:
         self.motion = motion
         self.form = form
-        self.runs = [run for run in runs if len(run) > 1]
-        self.signs = signs
-        self.constants = PolyRing([*motion.atoms, sympy.Symbol("_")], sympy.QQ)
+        self.runs, self.signs = parallel_runs(exact)
         self.angles: dict[str, Harmonic] = {}
         self.rates: dict[str, Polynomial] = {}
         self.names = [str(symbol) for symbol in motion.ring.symbols]
-        self.replaced = {name: self._rate(i, letter) for letter in ("qd", "qdd") for i, name in self._rates(letter)}
+        self.replaced: dict[str, Polynomial] = {}
+        if form.links:
+            self._take_links("w", motion.qd)
+            self._take_links("a", motion.qdd)
 
     def write(self, p: PolyElement) -> Sum:
         """A polynomial of the motion in this form: coefficients by monomial."""
-        atoms = len(self.motion.atoms)
         found: Sum = {}
         for m, k in p.items():
-            coefficient = self.constants.from_dict({(*m[:atoms], 0): k})
+            coefficient = self.motion.coefficient(m, k)
             for monomial, number in self._rewritten(dict(enumerate(m))).items():
-                term = coefficient * self.constants.domain(number.numerator, number.denominator)
-                found[monomial] = found.get(monomial, self.constants.zero) + term
+                term = coefficient * sympy.QQ(number.numerator, number.denominator)
+                found[monomial] = found.get(monomial, 0) + term
         return {m: k for m, k in found.items() if k}
 
-    def used(self, names: set[str]) -> tuple[dict[str, Harmonic], dict[str, Polynomial]]:
-        """Of these names, those that are sines and cosines and those that are rates of links."""
-        rates = dict(self.rates)
-        return (
-            {name: angle for name, angle in self.angles.items() if name in names},
-            {name: p for name, p in rates.items() if name in names},
-        )
+    def rate(self, name: str) -> Polynomial:
+        """The rate of a joint in terms of this form's."""
+        return self.replaced.get(name) or variable(name)
 
-    def _rates(self, letter: str) -> list[tuple[int, str]]:
-        return [(i, str(symbol)) for i, symbol in enumerate(getattr(self.motion, letter))]
-
-    def _rate(self, i: int, letter: str) -> Polynomial:
-        """The rate of a joint in terms of this form's: of its link less that of the one before."""
-        symbols = [str(symbol) for symbol in getattr(self.motion, letter)]
-        if not self.form.links or not any(i in run[1:] for run in self.runs):
-            return {((symbols[i], 1),): Fraction(1)}
-        return {
-            ((self._link(i, letter), 1),): Fraction(1),
-            ((self._link(i - 1, letter), 1),): Fraction(-self.signs[i]),
-        }
-
-    def _link(self, i: int, letter: str) -> str:
-        """The rate of a link about its own axis: that of its joint and of those with parallel axes before."""
-        symbols = [str(symbol) for symbol in getattr(self.motion, letter)]
-        run = next((run for run in self.runs if i in run), [i])
-        if i == run[0]:
-            return symbols[i]
-        name = {"qd": "w", "qdd": "a"}[letter] + str(i + 1)
-        while name in self.names:
-            name += "_"
-        total: Polynomial = {}
-        sign = 1
-        for j in reversed(run[: run.index(i) + 1]):
-            total[((symbols[j], 1),)] = Fraction(sign)
-            sign *= self.signs[j]
-        self.rates[name] = total
-        return name
+    def _take_links(self, letter: str, rates: Sequence[sympy.Symbol]) -> None:
+        """Take rates of links, each about its own axis: that of its joint and of those with parallel axes before."""
+        for run in self.runs:
+            before = str(rates[run[0]])
+            total = variable(before)
+            for i in run[1:]:
+                own, name = str(rates[i]), f"{letter}{i + 1}"
+                while name in self.names:
+                    name += "_"
+                total = plus(variable(own), total, self.signs[i])
+                self.rates[name] = total
+                self.replaced[own] = variable(name) | variable(before, -self.signs[i])
+                before = name
 
     def _rewritten(self, powers: dict[int, int]) -> Polynomial:
         """A monomial of the motion's generators, the constants' left out, in this form."""
@@ -114,16 +95,15 @@ class Writer:
         left = {place: k for place, k in powers.items() if k and place >= atoms}
         if self.form.harmonics:
             for run in self.runs:
-                result = _times(result, self._run(run, left))
+                result = times(result, self._run(run, left))
         for i, (c, s) in enumerate(zip(self.motion.c, self.motion.s)):
             for kind, symbol in (("c", c), ("s", s)):
                 if left.get(self.motion.place.get(symbol, -1)):
                     self.angles[str(symbol)] = (kind, tuple(int(j == i) for j in range(len(self.motion.c))))
         for place, k in left.items():
-            name = self.names[place]
-            factor = self.replaced.get(name, {((name, 1),): Fraction(1)})
+            factor = self.rate(self.names[place])
             for _ in range(k):
-                result = _times(result, factor)
+                result = times(result, factor)
         return result
 
     def _run(self, run: list[int], left: dict[int, int]) -> Polynomial:
@@ -148,7 +128,7 @@ class Writer:
 
 
 def parallel_runs(exact: ExactArm) -> tuple[list[list[int]], list[int]]:
-    """Runs of joints that turn about parallel axes, and the sign of each joint's axis, seen from the axis before."""
+    """Runs of two joints or more that turn about parallel axes, and the sign of each joint's axis, seen from the axis before."""
     runs: list[list[int]] = []
     signs = []
     for i, joint in enumerate(exact.arm.joints):
@@ -159,16 +139,7 @@ def parallel_runs(exact: ExactArm) -> tuple[list[list[int]], list[int]]:
         else:
             runs.append([i] if turns else [])
         signs.append(int(z) if z in (1, -1) else 1)
-    return [run for run in runs if run], signs
-
-
-def _times(a: Polynomial, b: Polynomial) -> Polynomial:
-    found: Polynomial = {}
-    for m, j in a.items():
-        for n, k in b.items():
-            mn = product(m, n)
-            found[mn] = found.get(mn, Fraction(0)) + j * k
-    return {m: k for m, k in found.items() if k}
+    return [run for run in runs if len(run) > 1], signs
 
 
 def _product_to_sum(total: dict[Harmonic, Fraction], kind: str, unit: tuple[int, ...]) -> dict[Harmonic, Fraction]:

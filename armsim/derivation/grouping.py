@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
 import sympy
 from sympy.polys.rings import PolyElement
 
+from armsim.derivation.factoring import ONE, Polynomial, plus, times, variable
 from armsim.derivation.forms import Sum
-from armsim.programs.factoring import ONE, Polynomial, product
 
 PLAIN = 4  # a whole number up to it stays a number
 
@@ -23,16 +23,19 @@ class Grouping:
     keep theirs, and small whole numbers stay numbers.
 
     Attributes:
-        atoms: What coefficients are polynomials of.
         values: What the names stand for: elements of the constants' ring.
     """
 
-    def __init__(self, atoms: Iterable[sympy.Expr], taken: Iterable[str]) -> None:
-        self.atoms = list(atoms)
+    def __init__(self, taken: Iterable[str]) -> None:
         self.taken = set(taken)
         self.values: dict[str, PolyElement] = {}
         self._adopted: list[str] = []
         self._known: dict[Any, tuple[str, Fraction]] = {}  # from a normalised coefficient to a name and its multiple
+
+    @property
+    def constants(self) -> dict[str, sympy.Expr]:
+        """Values of the names so far, in the arm's symbols."""
+        return {name: value.as_expr() for name, value in self.values.items()}
 
     def adopt(self, values: Mapping[str, PolyElement]) -> None:
         """Take constants over under their names."""
@@ -56,19 +59,15 @@ class Grouping:
                 most = max(counted.values())
                 unit = min(number for number, times in counted.items() if times == most)
                 self._known[key] = self._named(key, unit)
-        return {name: self._grouped(written) for name, written in sums.items()}
+        return {name: substituted(written, self._term) for name, written in sums.items()}
 
     def written(self, coefficient: PolyElement) -> Polynomial | None:
         """A coefficient as a combination of adopted names, with rational numbers; None where it is none. Numbers stay numbers."""
         names = self._adopted
         if coefficient.is_ground:
-            return {ONE: Fraction(int(coefficient.LC.numerator), int(coefficient.LC.denominator))}
-        key, number = normalised(coefficient)
-        if key is None:
-            return {ONE: number}
-        if key in self._known:
-            name, unit = self._known[key]
-            return {((name, 1),): number / unit}
+            return {ONE: fraction(coefficient.LC)}
+        if normalised(coefficient)[0] in self._known:
+            return self._term(coefficient)
         if not names:
             return None
         rows = sorted({m for p in (coefficient, *(self.values[name] for name in names)) for m in p})
@@ -78,26 +77,22 @@ class Grouping:
         solutions = sympy.linsolve((system, right), *unknowns)
         for solution in solutions:
             found = [x.subs(dict.fromkeys(unknowns, 0)) for x in solution]
-            return {((name, 1),): Fraction(int(x.p), int(x.q)) for name, x in zip(names, found) if x != 0}
+            return {((name, 1),): fraction(x) for name, x in zip(names, found) if x != 0}
         return None
 
-    def _grouped(self, written: Sum) -> Polynomial:
-        found: Polynomial = {}
-        for m, k in written.items():
-            key, number = normalised(k)
-            if key is None:
-                found[m] = found.get(m, Fraction(0)) + number
-            else:
-                name, unit = self._known[key]
-                term = product(m, ((name, 1),))
-                found[term] = found.get(term, Fraction(0)) + number / unit
-        return found
+    def _term(self, coefficient: PolyElement) -> Polynomial:
+        """A coefficient as a multiple of a name, or a number."""
+        key, number = normalised(coefficient)
+        if key is None:
+            return {ONE: number}
+        name, unit = self._known[key]
+        return variable(name, number / unit)
 
     def _named(self, key: Any, unit: Fraction) -> tuple[str, Fraction]:
         """A name for a normalised coefficient and its multiple that the name stands for."""
         value = key * key.ring.domain(unit.numerator, unit.denominator)
         if unit == 1 and len(key) == 1 and sum(next(iter(key))) == 1:  # a symbol by itself
-            atom = self.atoms[next(iter(key)).index(1)]
+            atom = key.ring.symbols[next(iter(key)).index(1)]
             if atom.is_Symbol:
                 self.values[str(atom)] = key
                 return str(atom), Fraction(1)
@@ -113,7 +108,7 @@ def normalised(coefficient: PolyElement) -> tuple[Any, Fraction]:
     """A coefficient as a number times a polynomial without a numerical factor of its own; None for a number that stays one."""
     ring = coefficient.ring
     if coefficient.is_ground:
-        number = Fraction(int(coefficient.LC.numerator), int(coefficient.LC.denominator))
+        number = fraction(coefficient.LC)
         if number.denominator == 1 and abs(number) <= PLAIN:
             return None, number
         odd = abs(number)
@@ -123,7 +118,20 @@ def normalised(coefficient: PolyElement) -> tuple[Any, Fraction]:
             odd *= 2
         return ring(ring.domain(odd.numerator, odd.denominator)), number / odd
     leading = coefficient.LC
-    return coefficient.quo_ground(leading), Fraction(int(leading.numerator), int(leading.denominator))
+    return coefficient.quo_ground(leading), fraction(leading)
+
+
+def substituted(written: Sum, value: Callable[[PolyElement], Polynomial]) -> Polynomial:
+    """A sum with polynomials for its coefficients."""
+    found: Polynomial = {}
+    for m, k in written.items():
+        found = plus(found, times({m: Fraction(1)}, value(k)))
+    return found
+
+
+def fraction(x: Any) -> Fraction:
+    """A rational number of SymPy's, or of its rings."""
+    return Fraction(int(x.numerator), int(x.denominator))
 
 
 def _rational(x: Any) -> sympy.Rational:

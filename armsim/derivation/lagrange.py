@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import sympy
 
 from armsim.derivation.exact import ExactArm, exact
@@ -18,7 +19,8 @@ from armsim.derivation.motion import MotionRing
 from armsim.model import Arm, Joint
 from armsim.spatial import Inertia, Pose
 
-Square = list[list[Any]]  # 4x4, or n x n
+Square = list[list[Any]]  # n x n
+Objects = Any  # a numpy array of scalars of any kind
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,14 @@ def lagrange(exact_arm: ExactArm, motion: MotionRing) -> LagrangeEquations:
     qd = [motion.gen(x) for x in motion.qd]
     kinetic = potential = ring.zero
     gravity = [motion.constant(x) for x in exact_arm.arm.gravity]
-    along = [ring.zero if x is None else x for x in motion.along]
     for T, inertia in zip(
-        poses(exact_arm.arm, motion.turned, along, motion.constant, motion.reduced), exact_arm.inertias
+        poses(exact_arm.arm, motion.turned, motion.along, motion.constant, motion.reduced), exact_arm.inertias
     ):
         J = pseudo_inertia(inertia, motion.constant)
         for row, g in zip(T, gravity):
-            rate = [motion.rate(x) for x in row]
-            kinetic += half * motion.reduced(dot([dot(rate, column) for column in J], rate))  # J is symmetric
-            potential -= motion.reduced(g * dot(row, J[3]))
+            rate = np.array([motion.rate(x) for x in row], object)
+            kinetic += half * motion.reduced(rate @ J @ rate)
+            potential -= motion.reduced(g * (row @ J[3]))  # J is symmetric
     for joint, rate_i in zip(exact_arm.arm.joints, qd):
         kinetic += half * motion.constant(exact(joint.armature)) * rate_i**2
     p = [kinetic.diff(rate_i) for rate_i in qd]
@@ -99,65 +100,42 @@ def lagrange_at(
         qdd: Joint accelerations.
         number: Makes a number of a SymPy expression.
     """
-    joints, zero = exact_arm.arm.joints, number(sympy.Integer(0))
+    joints, zero, one = exact_arm.arm.joints, number(sympy.Integer(0)), number(sympy.Integer(1))
     tau = [number(exact(joint.armature)) * a for joint, a in zip(joints, qdd)]
-    gravity = [number(g) for g in exact_arm.arm.gravity]
+    gravity = np.array([*map(number, exact_arm.arm.gravity), zero], object)
     T = homogeneous(exact_arm.arm.base, number)
-    rate = second = [[zero] * 4 for _ in range(4)]
-    slopes: list[Square] = []
+    rate = second = T * zero
+    slopes: list[Objects] = []
     for i, (joint, inertia) in enumerate(zip(joints, exact_arm.inertias)):
-        (c, s), x = turned[i], along[i]
         k = number(slides(joint)) if joint.kind.slides else zero
-        turns = number(sympy.Integer(int(joint.kind.turns)))
-        one = number(sympy.Integer(1))
-        fixed = homogeneous(Pose(joint.tilt, joint.position), number)
-        A = [[c, -s, zero, zero], [s, c, zero, zero], [zero, zero, one, k * x], [zero, zero, zero, one]]
+        turns = one if joint.kind.turns else zero
+        A = homogeneous(Pose(joint.tilt, joint.position), number) @ moved(*turned[i], k * along[i], zero, one)
         # the generator of the joint's motion: dA/dq = A Q
-        Q = [[zero, -turns, zero, zero], [turns, zero, zero, zero], [zero, zero, zero, k], [zero] * 4]
-        A = matmul(fixed, A)
-        dA = matmul(A, Q)
-        rated = _scaled(dA, qd[i])
-        twice = _plus(_scaled(matmul(dA, Q), qd[i] * qd[i]), _scaled(dA, qdd[i]))
-        slopes = [matmul(slope, A) for slope in slopes] + [matmul(T, dA)]
-        T, rate, second = (
-            matmul(T, A),
-            _plus(matmul(rate, A), matmul(T, rated)),
-            _plus(_plus(matmul(second, A), _scaled(matmul(rate, rated), 2 * one)), matmul(T, twice)),
-        )
+        Q = np.array([[zero, -turns, zero, zero], [turns, zero, zero, zero], [zero, zero, zero, k], [zero] * 4], object)
+        dA = A @ Q
+        rated, twice = dA * qd[i], dA @ Q * (qd[i] * qd[i]) + dA * qdd[i]
+        slopes = [*(slope @ A for slope in slopes), T @ dA]
+        T, rate, second = T @ A, rate @ A + T @ rated, second @ A + rate @ rated * (2 * one) + T @ twice
         J = pseudo_inertia(inertia, number)
         for j, slope in enumerate(slopes):
-            for row, change, g in zip(slope, second, gravity):
-                weighted = [dot(row, column) for column in J]
-                tau[j] = tau[j] + dot(weighted, change) - g * weighted[3]
+            weighted = slope @ J
+            tau[j] = tau[j] + (weighted * second).sum() - gravity @ weighted[:, 3]
     return tau
 
 
-def matmul(a: Square, b: Square) -> Square:
-    """The product of two matrices."""
-    return [[dot(row, column) for column in zip(*b)] for row in a]
-
-
-def _plus(a: Square, b: Square) -> Square:
-    return [[x + y for x, y in zip(*rows)] for rows in zip(a, b)]
-
-
-def _scaled(a: Square, k: Any) -> Square:
-    return [[k * x for x in row] for row in a]
-
-
-def pseudo_inertia(inertia: Inertia, constant: Callable[[Any], Any]) -> Square:
+def pseudo_inertia(inertia: Inertia, constant: Callable[[Any], Any]) -> Objects:
     """The integral of r rᵀ dm over the points r = (x, y, z, 1) of a body, a symmetric 4x4 matrix."""
-    xx, yy, zz, xy, xz, yz = (
-        constant(getattr(inertia.J, component)) for component in ("xx", "yy", "zz", "xy", "xz", "yz")
-    )
+    J = inertia.J
+    xx, yy, zz, xy, xz, yz = map(constant, (J.xx, J.yy, J.zz, J.xy, J.xz, J.yz))
     trace = (xx + yy + zz) / 2
-    hx, hy, hz = (constant(x) for x in inertia.h)
-    return [
+    hx, hy, hz = map(constant, inertia.h)
+    rows = [
         [trace - xx, -xy, -xz, hx],
         [-xy, trace - yy, -yz, hy],
         [-xz, -yz, trace - zz, hz],
         [hx, hy, hz, constant(inertia.mass)],
     ]
+    return np.array(rows, object)
 
 
 def poses(
@@ -166,7 +144,7 @@ def poses(
     along: Sequence[Any],
     constant: Callable[[Any], Any],
     reduced: Callable[[Any], Any] = lambda x: x,
-) -> list[Square]:
+) -> list[Objects]:
     """The poses of the links' own frames in the world, 4x4.
 
     Args:
@@ -176,16 +154,22 @@ def poses(
         constant: From a number of the arm to the scalars that the result is of.
         reduced: Simplifies an entry.
     """
+    zero, one = constant(sympy.Integer(0)), constant(sympy.Integer(1))
+    simplified = np.frompyfunc(reduced, 1, 1)
     T = homogeneous(arm.base, constant)
     found = []
     for joint, (c, s), x in zip(arm.joints, turned, along):
-        zero, one = constant(sympy.Integer(0)), constant(sympy.Integer(1))
         slid = constant(sympy.sympify(slides(joint))) * x if joint.kind.slides else zero
-        variable = [[c, -s, zero, zero], [s, c, zero, zero], [zero, zero, one, slid], [zero, zero, zero, one]]
-        for A in (homogeneous(Pose(joint.tilt, joint.position), constant), variable):
-            T = [[reduced(dot(row, column)) for column in zip(*A)] for row in T]
+        fixed = homogeneous(Pose(joint.tilt, joint.position), constant)
+        T = simplified(simplified(T @ fixed) @ moved(c, s, slid, zero, one))
         found.append(T)
     return found
+
+
+def moved(c: Any, s: Any, slid: Any, zero: Any, one: Any) -> Objects:
+    """The motion of a joint: about z by an angle of cosine c and sine s, and along z."""
+    rows = [[c, -s, zero, zero], [s, c, zero, zero], [zero, zero, one, slid], [zero, zero, zero, one]]
+    return np.array(rows, object)
 
 
 def slides(joint: Joint) -> Any:
@@ -193,12 +177,7 @@ def slides(joint: Joint) -> Any:
     return joint.pitch / (2 * sympy.pi) if joint.kind.has_pitch else sympy.Integer(1)
 
 
-def homogeneous(pose: Pose, constant: Callable[[Any], Any]) -> Square:
+def homogeneous(pose: Pose, constant: Callable[[Any], Any]) -> Objects:
     """A pose as a 4x4 matrix."""
-    rows = [[*row, p] for row, p in zip(pose.rotation, pose.position)]
-    return [[constant(sympy.sympify(x)) for x in row] for row in (*rows, (0, 0, 0, 1))]
-
-
-def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    """The sum of products."""
-    return sum((x * y for x, y in zip(a[1:], b[1:])), start=a[0] * b[0])
+    rows = [*((*row, p) for row, p in zip(pose.rotation, pose.position)), (0, 0, 0, 1)]
+    return np.array([[constant(sympy.sympify(x)) for x in row] for row in rows], object)

@@ -6,13 +6,13 @@ a ring sums and products are carried out at once, and two expressions are equal 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import sympy
 from sympy.polys.rings import PolyElement, PolyRing
 
-from armsim.derivation.exact import ExactArm, exact
+from armsim.derivation.exact import ExactArm
 from armsim.errors import ArmsimError
 from armsim.expr import leaves
 
@@ -23,7 +23,7 @@ class TooLarge(ArmsimError):
     """A polynomial of more than `MOST_TERMS` terms."""
 
 
-class Angle:
+class Angle(NamedTuple):
     """The position of a joint that turns, with its offset, on its way to a sine or cosine.
 
     Attributes:
@@ -31,9 +31,8 @@ class Angle:
         length: The same as an element of the ring, for screws.
     """
 
-    def __init__(self, joint: int, length: PolyElement) -> None:
-        self.joint = joint
-        self.length = length
+    joint: int
+    length: Any
 
 
 class MotionRing:
@@ -42,9 +41,10 @@ class MotionRing:
     Attributes:
         ring: The ring over the rational numbers; its generators are the constants' atoms, then those of the motion.
         atoms: What the arm's constants are polynomials of: symbols, surds, sines and cosines of constant angles.
+        constants: The ring of the constants alone; a generator more, as rings have one at least.
         q, qd, qdd, tau: SymPy symbols of joint positions, velocities, accelerations and forces.
         turned: Of every joint cosine and sine of q + offset, as elements of the ring; 1 and 0 where it does not turn.
-        along: Of every joint q + offset as an element of the ring.
+        along: Of every joint q + offset as an element of the ring; 0 where it does not slide.
         angles: The angle of each generator c_i, s_i that is a cosine or sine: SymPy expressions of q.
     """
 
@@ -53,7 +53,7 @@ class MotionRing:
         arm = exact_arm.arm
         numbers = [x for x in leaves((arm, exact_arm.inertias, exact_arm.regrouped)) if not x.is_Rational]
         numbers += [1 / sympy.pi for joint in arm.joints if joint.kind.has_pitch]
-        self.atoms = _atoms(numbers)
+        self.atoms = atoms_of(numbers)
         taken = {str(atom) for atom in self.atoms} | set(exact_arm.symbols)
 
         def named(letter: str, i: int) -> sympy.Symbol:
@@ -72,17 +72,24 @@ class MotionRing:
             generators += [self.c[i], self.s[i]] if joint.kind.turns else []
             generators += [self.q[i]] if joint.kind.slides else []
         self.ring = PolyRing([*generators, *self.qd, *self.qdd], sympy.QQ)
+        self.constants = PolyRing([*self.atoms, sympy.Symbol("_")], sympy.QQ)
         self.place = {symbol: i for i, symbol in enumerate(self.ring.symbols)}
         self.squares = self._relations(arm.joints)
         self.inverses = [(self.place[x], self.place[1 / x]) for x in self.atoms if 1 / x in self.atoms and not x.is_Pow]
         self.turned: list[tuple[Any, Any]] = []
         self.angles: list[sympy.Expr] = []
         for i, joint in enumerate(arm.joints):
-            self.turned.append(self._turned(i, joint.offset) if joint.kind.turns else (self.ring.one, self.ring.zero))
-            shown = self.q[i] if self._quarters(joint.offset) is not None else self.q[i] + joint.offset
-            self.angles.append(shown)
+            cos, sin = sympy.cos(joint.offset), sympy.sin(joint.offset)
+            quarters = cos.is_Integer and sin.is_Integer  # an offset of right angles changes but places and signs
+            self.angles.append(self.q[i] if quarters else self.q[i] + joint.offset)
+            if joint.kind.turns:
+                c, s = self.gen(self.c[i]), self.gen(self.s[i])
+                self.turned.append((c * int(cos) - s * int(sin), s * int(cos) + c * int(sin)) if quarters else (c, s))
+            else:
+                self.turned.append((self.ring.one, self.ring.zero))
         self.along = [
-            self.gen(q) + self.constant(j.offset) if j.kind.slides else None for q, j in zip(self.q, arm.joints)
+            self.gen(q) + self.constant(j.offset) if j.kind.slides else self.ring.zero
+            for q, j in zip(self.q, arm.joints)
         ]
         self.turns = [joint.kind.turns for joint in arm.joints]
 
@@ -98,9 +105,9 @@ class MotionRing:
         width = len(self.ring.gens) - len(self.atoms)
         return self.reduced(self.ring.from_dict({(*m, *[0] * width): k for m, k in poly.rep.to_dict().items()}))
 
-    def expression(self, p: PolyElement) -> sympy.Expr:
-        """An element of the ring as a SymPy expression, with c_i and s_i for cosine and sine."""
-        return p.as_expr(*self.ring.symbols)
+    def coefficient(self, m: tuple[int, ...], k: Any) -> PolyElement:
+        """The factor of a term of the ring that is of constants, as an element of theirs."""
+        return self.constants.from_dict({(*m[: len(self.atoms)], 0): k})
 
     def reduced(self, p: PolyElement) -> PolyElement:
         """The same function with no square of a sine or surd, and no product of inverses: s² = 1 - c², π (1/π) = 1.
@@ -133,7 +140,7 @@ class MotionRing:
         if self.turns[i]:
             c, s = self.gen(self.c[i]), self.gen(self.s[i])
             result = result - p.diff(c) * s + p.diff(s) * c
-        if self.along[i] is not None:
+        if self.q[i] in self.place:
             result = result + p.diff(self.gen(self.q[i]))
         return self.reduced(result)
 
@@ -145,45 +152,11 @@ class MotionRing:
         return self.reduced(result)
 
     @property
-    def operations(self) -> dict[str, Callable[..., Any]]:
-        """What `armsim.expr.replay` takes to evaluate a graph in the ring."""
-
-        def value(x: Any) -> Any:
-            if isinstance(x, (float, int)):
-                return self.constant(exact(x))
-            return x.length if isinstance(x, Angle) else x
-
-        def plus(a: Any, b: Any) -> Any:  # the offset of an angle is part of it
-            for x in (a, b):
-                if isinstance(x, Angle):
-                    return x
-            return value(a) + value(b)
-
-        return {
-            "add": plus,
-            "sub": lambda a, b: a if isinstance(a, Angle) else value(a) - value(b),
-            "mul": lambda a, b: self.times(value(a), value(b)),
-            "div": lambda a, b: self.times(value(a), self.constant(1 / exact(b))),
-            "fma": lambda a, b, c: self.times(value(a), value(b)) + value(c),
-            "neg": lambda a: -value(a),
-            "cos": lambda a: self.turned[a.joint][0],
-            "sin": lambda a: self.turned[a.joint][1],
-        }
-
-    @property
     def positions(self) -> list[Any]:
         """Joint positions as a graph takes them."""
         return [
             Angle(i, self.along[i]) if turns else self.gen(q) for i, (turns, q) in enumerate(zip(self.turns, self.q))
         ]
-
-    @property
-    def values(self) -> dict[sympy.Symbol, sympy.Expr]:
-        """What the symbols c_i, s_i stand for: cosine and sine of q_i + offset."""
-        found: dict[sympy.Symbol, sympy.Expr] = {}
-        for c, s, angle in zip(self.c, self.s, self.angles):
-            found |= {c: sympy.cos(angle), s: sympy.sin(angle)}
-        return found
 
     def _relations(self, joints: Iterable[Any]) -> dict[int, PolyElement]:
         squares = {}
@@ -197,17 +170,6 @@ class MotionRing:
                 squares[self.place[atom]] = self.ring(sympy.QQ(atom.base.p, atom.base.q))
         return squares
 
-    @staticmethod
-    def _quarters(offset: sympy.Expr) -> int | None:
-        """An offset in right angles, if it is a whole number of them."""
-        turns = sympy.nsimplify(2 * offset / sympy.pi)
-        return int(turns) % 4 if turns.is_Integer else None
-
-    def _turned(self, i: int, offset: sympy.Expr) -> tuple[PolyElement, PolyElement]:
-        c, s = self.gen(self.c[i]), self.gen(self.s[i])
-        quarters = self._quarters(offset)
-        return {None: (c, s), 0: (c, s), 1: (-s, c), 2: (-c, -s), 3: (s, -c)}[quarters]
-
 
 def _cancelled(m: tuple[int, ...], x: int, inverse: int) -> tuple[int, ...]:
     """A monomial without what a factor and its inverse have in common."""
@@ -215,7 +177,7 @@ def _cancelled(m: tuple[int, ...], x: int, inverse: int) -> tuple[int, ...]:
     return tuple(power - common if place in (x, inverse) else power for place, power in enumerate(m))
 
 
-def _atoms(numbers: list[sympy.Expr]) -> list[sympy.Expr]:
+def atoms_of(numbers: list[sympy.Expr]) -> list[sympy.Expr]:
     """What these numbers are polynomials of."""
     if not numbers:
         return []

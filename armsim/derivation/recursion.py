@@ -6,14 +6,17 @@ numbers at a point, or unrolled to a program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import sympy
 
 from armsim.derivation.exact import ExactArm
+from armsim.derivation.exact import exact as exactly
 from armsim.derivation.motion import Angle, MotionRing
+from armsim.derivation.program import Program, assembled, graph_definitions
 from armsim.dynamics import (
     fastest_algorithm,
     forward_dynamics,
@@ -23,11 +26,10 @@ from armsim.dynamics import (
     tool_jacobian,
     tool_pose,
 )
-from armsim.expr import Function, flatten, replay, trace, unflatten
+from armsim.expr import Function, flatten, leaves, replay, trace, unflatten
 from armsim.model import Arm
-from armsim.programs.program import Solution, assembled, graph_definitions
 
-Algorithm = Callable[[Arm, Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
+Algorithm = Callable[[Arm, Sequence[Any], Sequence[Any], Sequence[Any]], Any]  # to a tree of scalars
 
 
 @dataclass(frozen=True)
@@ -43,23 +45,13 @@ class Recursion:
     constants: dict[str, sympy.Expr]
 
 
-def inverse(arm: Arm, q: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
-    """`armsim.dynamics.rnea`: joint forces."""
-    return rnea(arm, q, qd, qdd)
-
-
-def forward(arm: Arm, q: Sequence[Any], qd: Sequence[Any], tau: Sequence[Any]) -> list[Any]:
-    """`armsim.dynamics.forward_dynamics`: joint accelerations."""
-    return forward_dynamics(arm, q, qd, tau, algorithm=fastest_algorithm(arm))
-
-
 def traced(exact: ExactArm, algorithm: Algorithm) -> Recursion:
     """An algorithm as a graph whose inputs are the arm's constants and the motion.
 
     Constants 0 and ±1 are numbers in the graph, so that what they cancel is left out; equal ones are one input.
     """
     given, structure = flatten((exact.arm, exact.regrouped))
-    meant = {value: name for name, value in reversed(list(labelled(exact).items()))}
+    meant = {value: name for name, (value, _) in reversed(list(labelled(exact).items()))}
     names: dict[sympy.Expr, str] = {}
     for x in given:
         if x not in (0, 1, -1) and x not in names and -x not in names:
@@ -77,154 +69,116 @@ def traced(exact: ExactArm, algorithm: Algorithm) -> Recursion:
         arm, regrouped = unflatten(structure, [scalar(x) for x in given])
         vars(arm)["regrouped"] = regrouped
         motion = scalars[len(names) :]
-        return algorithm(arm, motion[:n], motion[n : 2 * n], motion[2 * n :])
+        return leaves(algorithm(arm, motion[:n], motion[n : 2 * n], motion[2 * n :]))
 
     inputs = [*names.values(), *(f"{x}{i}" for x in ("q", "qd", "u") for i in range(n))]
     return Recursion(trace(body, inputs, "recursion"), {name: value for value, name in names.items()})
 
 
-def newton_euler(exact: ExactArm, motion: MotionRing) -> list[Any]:
-    """Joint forces as polynomials of the motion, n elements of its ring.
-
-    Raises:
-        TooLarge: They have too many terms.
-    """
-    recursion = traced(exact, inverse)
-    rates = [motion.gen(symbol) for symbol in (*motion.qd, *motion.qdd)]
-    args = [*(motion.constant(x) for x in recursion.constants.values()), *motion.positions, *rates]
-    return [motion.reduced(motion.ring(tau)) for tau in replay(recursion.function, args, motion.operations)]
-
-
-def newton_euler_at(
-    exact: ExactArm, turned: Sequence[Any], along: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any], number: Any
+def evaluated(
+    exact: ExactArm,
+    algorithm: Algorithm,
+    state: Sequence[Any],
+    number: Callable[[sympy.Expr], Any],
+    turned: Sequence[tuple[Any, Any]],
+    times: Callable[[Any, Any], Any] = operator.mul,
 ) -> list[Any]:
-    """Joint forces at a point, on exact numbers or such of many digits.
+    """The results of an algorithm on scalars of some kind.
 
     Args:
         exact: The arm.
+        algorithm: Of any row.
+        state: Joint positions, those of joints that turn as `Angle`; then the other arguments.
+        number: Makes a scalar of a constant of the arm.
         turned: Cosine and sine of each joint's angle.
-        along: Joint positions with their offsets.
-        qd: Joint velocities.
-        qdd: Joint accelerations.
-        number: Makes such a number of a SymPy expression without symbols.
+        times: The product of two scalars.
     """
-    from armsim.derivation.exact import exact as exactly
-
-    recursion = traced(exact, inverse)
+    recursion = traced(exact, algorithm)
 
     def value(x: Any) -> Any:
-        return number(exactly(x)) if isinstance(x, float) else x.length if isinstance(x, Angle) else x
+        return number(exactly(x)) if isinstance(x, (float, int)) else x.length if isinstance(x, Angle) else x
 
-    def plus(a: Any, b: Any) -> Any:
+    def plus(a: Any, b: Any) -> Any:  # the offset of an angle is part of it
         return next((x for x in (a, b) if isinstance(x, Angle)), None) or value(a) + value(b)
 
     operations: dict[str, Callable[..., Any]] = {
         "add": plus,
         "sub": lambda a, b: a if isinstance(a, Angle) else value(a) - value(b),
-        "mul": lambda a, b: value(a) * value(b),
-        "div": lambda a, b: value(a) / value(b),
-        "fma": lambda a, b, c: value(a) * value(b) + value(c),
+        "mul": lambda a, b: times(value(a), value(b)),
+        "div": lambda a, b: times(value(a), number(1 / exactly(b))),  # by a number
+        "fma": lambda a, b, c: times(value(a), value(b)) + value(c),
         "neg": lambda a: -value(a),
         "cos": lambda a: turned[a.joint][0],
         "sin": lambda a: turned[a.joint][1],
     }
-    positions = [
-        Angle(i, x) if joint.kind.turns else x - number(joint.offset)
-        for i, (joint, x) in enumerate(zip(exact.arm.joints, along))
-    ]
-    args = [*(number(x) for x in recursion.constants.values()), *positions, *qd, *qdd]
-    return [value(tau) for tau in replay(recursion.function, args, operations)]
+    args = [*map(number, recursion.constants.values()), *state]
+    return [value(x) for x in replay(recursion.function, args, operations)]
 
 
-def unrolled(exact: ExactArm, algorithm: Algorithm, inputs: Sequence[str], outputs: Sequence[str]) -> Solution:
+def in_ring(exact: ExactArm, algorithm: Algorithm, motion: MotionRing) -> list[Any]:
+    """The results of an algorithm on joint positions, velocities and accelerations as polynomials of the motion.
+
+    Raises:
+        TooLarge: They have too many terms.
+    """
+    state = [*motion.positions, *map(motion.gen, (*motion.qd, *motion.qdd))]
+    found = evaluated(exact, algorithm, state, motion.constant, motion.turned, motion.times)
+    return [motion.reduced(x) for x in found]
+
+
+def unrolled(exact: ExactArm, algorithm: Algorithm, inputs: Sequence[str], outputs: Sequence[str]) -> Program:
     """An algorithm as a program, with its common factors and sums.
 
     Args:
         exact: The arm.
-        algorithm: `inverse` or `forward`.
+        algorithm: Of `ALGORITHMS`.
         inputs: Names of positions, velocities, and accelerations or forces.
         outputs: Names of the results.
     """
     recursion = traced(exact, algorithm)
     names = [*inputs, *(f"%no{i}" for i in range(3 * exact.arm.n - len(inputs)))]  # what it does not depend on
     definitions = graph_definitions(recursion.function, [*recursion.constants, *names], outputs)
-    program = assembled(definitions, outputs, recursion.constants)
-    return Solution(program, program.needed(recursion.constants), "recursive")
+    return assembled(definitions, outputs, recursion.constants, "recursive")
 
 
-def labelled(exact: ExactArm) -> dict[str, sympy.Expr]:
-    """The constants of an arm by what they are called: J2zz, h2x of regrouped links, p2x of joints' places, g0x of gravity."""
-    found: dict[str, sympy.Expr] = {}
+def labelled(exact: ExactArm) -> dict[str, tuple[sympy.Expr, str]]:
+    """The constants of an arm by what they are called, with words: J2zz, h2x of regrouped links, p2x of joints' places."""
+    found: dict[str, tuple[sympy.Expr, str]] = {}
 
-    def put(name: str, x: Any) -> None:
-        found[name if name not in exact.symbols else name + "_"] = sympy.sympify(x)
+    def put(name: str, x: Any, words: str) -> None:
+        found[name if name not in exact.symbols else name + "_"] = sympy.sympify(x), words
 
     for k in "xyz":
-        put(f"g0{k}", getattr(exact.arm.gravity, k))
+        put(f"g0{k}", getattr(exact.arm.gravity, k), f"gravity, {k}")
     for i, (joint, inertia) in enumerate(zip(exact.arm.joints, exact.regrouped), 1):
-        put(f"m{i}_", inertia.mass)
+        put(f"m{i}_", inertia.mass, f"mass of link {i}, regrouped")
         for k in "xyz":
-            put(f"h{i}{k}", getattr(inertia.h, k))
+            put(f"h{i}{k}", getattr(inertia.h, k), f"first moment of link {i}, {k}, regrouped")
         for k in ("zz", "xx", "yy", "xy", "xz", "yz"):
-            put(f"J{i}{k}", getattr(inertia.J, k))
+            put(f"J{i}{k}", getattr(inertia.J, k), f"moment of inertia of link {i}, {k}, regrouped")
         for k in "xyz":
-            put(f"p{i}{k}", getattr(joint.position, k))
-        put(f"offset{i}", joint.offset)
+            put(f"p{i}{k}", getattr(joint.position, k), f"place of joint {i}, {k}")
+        put(f"offset{i}", joint.offset, f"offset of joint {i}")
         if joint.motor is not None:
-            put(f"Ia{i}", joint.motor.rotor_inertia)
-        put(f"pitch{i}", joint.pitch)
+            put(f"Ia{i}", joint.motor.rotor_inertia, f"armature of joint {i}")
+        put(f"pitch{i}", joint.pitch, f"pitch of joint {i}")
         for row, line in zip("xyz", joint.tilt):
             for k in "xyz":
-                put(f"R{i}{row}{k}", getattr(line, k))
+                put(f"R{i}{row}{k}", getattr(line, k), f"twist before joint {i}, {row}{k}")
     return found
 
 
-def meaning(name: str) -> str:
-    """What a constant of `labelled` is, in words; empty for another name."""
-    kinds: Mapping[str, str] = {
-        "g0": "gravity",
-        "h": "first moment",
-        "J": "moment of inertia",
-        "p": "place of joint",
-        "offset": "offset of joint",
-        "Ia": "armature of joint",
-        "pitch": "pitch of joint",
-        "R": "twist before joint",
-        "m": "mass",
-    }
-    for prefix in sorted(kinds, key=len, reverse=True):
-        rest = name.removeprefix(prefix)
-        if rest != name and (rest[:1].isdigit() or prefix == "g0"):
-            link = "".join(c for c in rest if c.isdigit())
-            axes = "".join(c for c in rest if c.isalpha())
-            noun = " of link" if prefix in "hJm" else ""
-            regrouped = ", regrouped" if noun else ""
-            return (
-                f"{kinds[prefix]}{noun}{' ' + link if prefix != 'g0' else ''}{', ' + axes if axes else ''}{regrouped}"
-            )
-    return ""
-
-
-def _mass_matrix(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:
-    return [x for row in mass_matrix(arm, q) for x in row]
-
-
-def _kinematics(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:
+def _pose(arm: Arm, q: Sequence[Any]) -> list[Any]:
+    """The pose of the tool, homogeneous."""
     pose = tool_pose(arm, q)
-    return [x for row, p in zip(pose.rotation, pose.position) for x in (*row, p)] + [0.0, 0.0, 0.0, 1.0]
-
-
-def _jacobian(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:
-    return [x for row in tool_jacobian(arm, q) for x in row]
-
-
-def _gravity(arm: Arm, q: Sequence[Any], *_: Any) -> list[Any]:
-    return gravity_torque(arm, q)
+    return [*((row, p) for row, p in zip(pose.rotation, pose.position)), (0.0, 0.0, 0.0, 1.0)]
 
 
 ALGORITHMS: dict[str, Algorithm] = {
-    "mass_matrix": _mass_matrix,
-    "gravity": _gravity,
-    "forward_kinematics": _kinematics,
-    "jacobian": _jacobian,
+    "inverse_dynamics": lambda arm, q, qd, qdd: rnea(arm, q, qd, qdd),
+    "forward_dynamics": lambda arm, q, qd, tau: forward_dynamics(arm, q, qd, tau, algorithm=fastest_algorithm(arm)),
+    "mass_matrix": lambda arm, q, *_: mass_matrix(arm, q),
+    "gravity": lambda arm, q, *_: gravity_torque(arm, q),
+    "forward_kinematics": lambda arm, q, *_: _pose(arm, q),
+    "jacobian": lambda arm, q, *_: tool_jacobian(arm, q),
 }

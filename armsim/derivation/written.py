@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import sympy
 
 from armsim.derivation.exact import ExactArm
-from armsim.derivation.forms import EquationForm, Sum, Writer, parallel_runs
-from armsim.derivation.grouping import Grouping
-from armsim.derivation.lagrange import LagrangeEquations, homogeneous, matmul, poses
+from armsim.derivation.factoring import ONE, Polynomial
+from armsim.derivation.forms import EquationForm, Sum, Writer
+from armsim.derivation.grouping import Grouping, substituted
+from armsim.derivation.lagrange import LagrangeEquations, homogeneous, poses
 from armsim.derivation.motion import MotionRing
-from armsim.programs.factoring import ONE, Polynomial, product
-from armsim.programs.program import Solution, expression
+from armsim.derivation.program import Program, expression
 
-KINDS = {"mass_matrix": "M", "coriolis": "C", "gravity": "g", "forward_kinematics": "P", "jacobian": "J"}
+LETTERS = {
+    "mass_matrix": "M",
+    "coriolis": "C",
+    "gravity": "g",
+    "kinetic_energy": "T",
+    "potential_energy": "V",
+    "forward_kinematics": "P",
+    "jacobian": "J",
+}
 
 
 class Written:
@@ -25,28 +34,28 @@ class Written:
         items: Elements of the motion's ring by letter, row by row: M, C, g, the energies T and V, the tool's pose P and the
             Jacobian J.
         shapes: Of each, (rows, columns).
-        constants: Values of the grouped constants, by name, in the arm's symbols.
+        grouping: The grouped constants.
     """
 
-    def __init__(self, exact: ExactArm, motion: MotionRing, equations: LagrangeEquations, inverse: Solution) -> None:
+    def __init__(self, exact: ExactArm, motion: MotionRing, equations: LagrangeEquations, inverse: Program) -> None:
         self.exact, self.motion = exact, motion
         n = exact.arm.n
         pose, jacobian = kinematics(exact, motion)
         self.items: dict[str, list[Any]] = {
-            "M": [x for row in equations.M for x in row],
-            "C": [x for row in equations.C for x in row],
+            "M": [*chain(*equations.M)],
+            "C": [*chain(*equations.C)],
             "g": list(equations.g),
             "T": [equations.kinetic],
             "V": [equations.potential],
-            "P": [x for row in pose for x in row],
-            "J": [x for row in jacobian for x in row],
+            "P": [*chain(*pose)],
+            "J": [*chain(*jacobian)],
         }
         self.shapes = {"M": (n, n), "C": (n, n), "g": (n, 1), "T": (1, 1), "V": (1, 1), "P": (4, 4), "J": (6, n)}
         self.writer = self._writer()
         self._sums: dict[str, list[Sum]] = {}
-        self.grouping = Grouping(motion.atoms, {*map(str, motion.ring.symbols), *exact.symbols, *self.writer.angles})
+        self.grouping = Grouping({*map(str, motion.ring.symbols), *exact.symbols, *self.writer.angles})
         if inverse.form == "closed" and motion.atoms:
-            self.grouping.adopt({name: self._constant(value) for name, value in inverse.constants.items()})
+            self.grouping.adopt({name: self._constant(value) for name, value in inverse.given.items()})
 
     def matrix(self, letter: str) -> sympy.Matrix:
         """M, C, g, T, V, P or J in the arm's own symbols, with cosines and sines of sums of q."""
@@ -69,12 +78,6 @@ class Written:
             self._sums[letter] = [self.writer.write(p) for p in self.items[letter]]
         return self._sums[letter]
 
-    @property
-    def constants(self) -> dict[str, sympy.Expr]:
-        """Values of the grouped constants so far, in the arm's symbols."""
-        gens = (*self.motion.atoms, sympy.Symbol("_"))
-        return {name: value.as_expr(*gens) for name, value in self.grouping.values.items()}
-
     def angle(self, name: str) -> sympy.Expr | None:
         """What a name stands for: the cosine or sine of a sum of angles; None for another name."""
         if name not in self.writer.angles:
@@ -94,11 +97,9 @@ class Written:
                 if j > i and letter == "M":
                     continue
                 place = f"{letter}{i + 1}{j + 1 if letter == 'M' else ''}"
-                for m in p:
-                    names = [x for x, _ in m]
-                    for x in names:
-                        if x in self.grouping.values and place not in found.setdefault(x, []):
-                            found[x].append(place)
+                for x, _ in chain(*p):
+                    if x in self.grouping.values and place not in found.setdefault(x, []):
+                        found[x].append(place)
         return found
 
     def meaning(self, name: str) -> str:
@@ -107,56 +108,42 @@ class Written:
         if not places:
             return ""
         kinds = {place[0] for place in places}
-        turning = any(
-            self.angle(x) is not None
-            for p in self.polynomials("M")
-            for m in p
-            if name in [x for x, _ in m]
-            for x, _ in m
-        )
+        terms = [dict(m) for p in self.polynomials("M") for m in p]
+        turning = any(x in self.writer.angles for m in terms if name in m for x in m)
         what = "gravity force" if kinds == {"g"} else "inertial coupling" if turning else "inertia"
         return f"{what if len(kinds) == 1 else 'shared'}, in {', '.join(places)}"
 
     def _writer(self) -> Writer:
         """The form in which M and g have the fewest terms."""
-        writers = [
-            Writer(self.motion, *parallel_runs(self.exact), EquationForm(harmonics, links=False))
-            for harmonics in (True, False)
-        ]
+        writers = [Writer(self.exact, self.motion, EquationForm(harmonics, links=False)) for harmonics in (True, False)]
         return min(writers, key=lambda writer: sum(len(writer.write(p)) for x in "Mg" for p in self.items[x]))
 
     def _constant(self, value: sympy.Expr) -> Any:
-        atoms = self.motion.atoms
-        poly = sympy.Poly(value, *atoms, domain=sympy.QQ)
-        return self.writer.constants.from_dict({(*m, 0): k for m, k in poly.rep.to_dict().items()})
+        terms = sympy.Poly(value, *self.motion.atoms, domain=sympy.QQ).rep.to_dict()
+        return sum((self.motion.coefficient(m, k) for m, k in terms.items()), self.motion.constants.zero)
 
     def _named(self, written: Sum) -> Polynomial:
         """A sum with names for its coefficients, or plain numbers where the arm has no symbols."""
-        found: Polynomial = {}
-        for m, k in written.items():
-            combination = self.grouping.written(k)
-            if combination is None:
-                combination = next(iter(self.grouping.group({"": {ONE: k}}).values()))
-            for name, number in combination.items():
-                term = product(m, name)
-                found[term] = found.get(term, 0) + number
-        return found
+
+        def named(k: Any) -> Polynomial:
+            known = self.grouping.written(k)
+            return next(iter(self.grouping.group({"": {ONE: k}}).values())) if known is None else known
+
+        return substituted(written, named)
 
     def _expression(self, written: Sum, names: bool = False) -> sympy.Expr:
-        gens = (*self.motion.atoms, sympy.Symbol("_"))
         real = {str(symbol): symbol for symbol in self.motion.ring.symbols}
         terms = []
         for m, k in written.items():
             factors = [(sympy.Symbol(x) if names else self.angle(x) or real[x]) ** e for x, e in m]
-            terms.append(sympy.factor_terms(k.as_expr(*gens)) * sympy.Mul(*factors))
+            terms.append(sympy.factor_terms(k.as_expr()) * sympy.Mul(*factors))
         return sympy.Add(*terms)
 
 
 def kinematics(exact: ExactArm, motion: MotionRing) -> tuple[list[list[Any]], list[list[Any]]]:
     """The tool's pose in the world, 4x4, and its geometric Jacobian, 6 rows of n, as elements of the ring."""
-    along = [motion.ring.zero if x is None else x for x in motion.along]
-    links = poses(exact.arm, motion.turned, along, motion.constant, motion.reduced)
-    tool = matmul(links[-1], homogeneous(exact.arm.tool_in_link, motion.constant))
+    links = poses(exact.arm, motion.turned, motion.along, motion.constant, motion.reduced)
+    tool = links[-1] @ homogeneous(exact.arm.tool_in_link, motion.constant)
     pose = [[motion.reduced(x) for x in row] for row in tool]
     n = range(exact.arm.n)
     angular = [[links[i][k][2] if motion.turns[i] else motion.ring.zero for i in n] for k in range(3)]

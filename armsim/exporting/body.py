@@ -57,6 +57,12 @@ class Body:
         self.add(live)
         return [self.term(out).text for out in wanted]
 
+    def name(self, function: Function, node: Expr, value: Expr | float) -> None:
+        """Add the statements for a value, and name it as this input of the function is called."""
+        (text,), name = self.compute(function, [value]), self.terms[node].text
+        self.locals.append((name, False))
+        self.lines += self.language.local(name, text, False)
+
     def count(self, nodes: Iterable[Expr], results: Iterable[Any] = ()) -> None:
         """Note how often values are used by nodes and as results."""
         for node in nodes:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from armsim.exporting.body import Body
-from armsim.exporting.c_files import FLAGS, cmake, header, makefile, signature, test_program
-from armsim.exporting.interface import Argument, Entry, Model
-from armsim.exporting.language import LARGEST, SMALLEST, Language, Style, indented
+from armsim.clock import Clock
+from armsim.exporting.c_files import FLAGS, cmake, declarations, header, makefile, signature, test_program
+from armsim.exporting.interface import Entry, Model
+from armsim.exporting.language import LARGEST, SMALLEST, Language, Stated, Style, indented
 from armsim.exporting.library import installed_compiler, native
-from armsim.exporting.names import identifiers, words
+from armsim.exporting.names import words
 from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term, signed
@@ -86,6 +86,8 @@ class C(Language):
     singles = True
     reserved = RESERVED
     tool = "a C compiler"
+    suffix = "c"
+    field = "numbers->{}"
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -138,28 +140,24 @@ class C(Language):
         ]
 
     def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
-        texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
-        few = len(texts) <= FEW
-        taken = dict(zip(function.inputs, texts, strict=True))
-        body = Body(self, names, taken)
-        results = body.compute(function)
-        live = set(function.live())
-        given = ", ".join(f"{self.real} {text}" for text in texts) if few else f"const {self.real} *given"
-        lines = [f"static inline void {name}({given}, {self.real} *found)", "{"]
-        for i, (node, text) in enumerate(taken.items()):
-            if node in live and not few:
-                lines.append(f"    const {self.real} {text} = given[{i}];")
-            elif node not in live and few:
-                lines.append(f"    (void){text};")
-        ends = [f"found[{i}] = {text};" for i, text in enumerate(results)]
-        return "\n".join([*lines, *indented([*body.lines, *ends]), "}", ""])
+        few = len(function.inputs) <= FEW
+        stated = self.callee(function, names, "" if few else "given")
+        given = ", ".join(f"{self.real} {text}" for text in stated.names) if few else f"const {self.real} *given"
+        return self._defined(f"static inline void {name}({given}, {self.real} *found)", stated, "found")
+
+    def _defined(self, head: str, stated: Stated, result: str) -> str:
+        """A function from its statements."""
+        lines = [f"const {self.real} {text} = {place};" for text, place in stated.loads]
+        lines += [f"(void){name};" for name in stated.unused]
+        lines += stated.body.lines
+        lines += [f"{result}[{i}] = {text};" for i, text in enumerate(stated.results)]
+        return "\n".join([head, "{", *indented(lines), "}", ""])
 
     def table(self, table: Table, name: str) -> str:
         n = len(table.x)
-        xs, ys = (", ".join(self.literal(value).text for value in part) for part in (table.x, table.y))
         lines = [
-            f"static const {self.real} xs[{n}] = {{{xs}}};",
-            f"static const {self.real} ys[{n}] = {{{ys}}};",
+            f"static const {self.real} xs[{n}] = {{{self.listed(table.x)}}};",
+            f"static const {self.real} ys[{n}] = {{{self.listed(table.y)}}};",
             f"long low = 0, high = {n};",
             "while (high - low > 1) {",
             "    const long middle = (low + high) / 2;",
@@ -185,52 +183,40 @@ class C(Language):
         )
 
     def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
-        """A function of the interface."""
         stated = self.stated(model, entry, function, names)
-        lines = [f"const {self.real} {text} = {place};" for text, place in stated.loads]
-        lines += [f"(void){name};" for name in stated.unused]
-        lines += stated.body.lines
-        lines += [f"{entry.result.name}[{i}] = {text};" for i, text in enumerate(stated.results)]
-        return "\n".join([signature(model, entry, self.real), "{", *indented(lines), "}", ""])
+        return self._defined(signature(model, entry, self.real), stated, entry.result.name)
 
-    def places(self, argument: Argument, model: Model) -> list[str]:
-        name, items = argument.name, argument.items
-        if argument.kind == "numbers":
-            return [f"{name}->{field}" for field in identifiers([item.name for item in items], self.reserved)]
-        if argument.kind == "clock":
-            assert model.clock is not None  # an argument is one only then
-            clock = model.clock
-            time = f"(double)(k * {clock.num}) / {float(clock.den)!r}"
-            time = f"({self.real})({time})" if self.style.single else time
-            return [time, f"k % {clock.sample_every or 1} == 0 ? 1 : 0"]
-        return [f"{name}[{i}]" for i in range(len(items))]
+    def clock(self, clock: Clock) -> list[str]:
+        time = f"(double)(k * {clock.num}) / {float(clock.den)!r}"
+        time = f"({self.real})({time})" if self.style.single else time
+        return [time, f"k % {clock.sample_every or 1} == 0 ? 1 : 0"]
 
     def helpers(self, program: Printable) -> list[str]:
         single = self.style.single
         whole, f = ("8388608.0f", "f") if single else ("4503599627370496.0", "")
         texts = {**HELPERS, "round": ROUNDED.format(real=self.real, whole=whole, f=f)}
-        return [text for name, text in texts.items() if name in program.operations]
+        return self.needed(program, texts)
 
     def source(self, model: Model, program: Printable) -> str:
-        """The functions of a model."""
-        names = program.names()
+        return self._source(model, program, declarations(model, self.real, self.reserved))
+
+    def _source(self, model: Model, program: Printable, declared: list[str]) -> str:
+        """The functions of a model, below their declarations."""
         helpers = self.helpers(program)
-        parts = [*helpers]
-        parts += [self.table(table, names[table]) for table in program.tables]
-        parts += [self.function(callee, names[callee], names) for callee in program.callees]
+        parts = [*helpers, *self.called(program)]
         if model.numbers:
-            fields = identifiers([item.name for item in model.numbers], self.reserved)
+            fields = self.fields(model.numbers)
             values = [
                 f"    numbers->{field} = {self.literal(item.value).text};" for field, item in zip(fields, model.numbers)
             ]
             head = f"void {model.name}_defaults({model.name}_numbers *numbers)"
             parts.append("\n".join([head, "{", *values, "}", ""]))
-        parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
-        return "\n".join([*self._preamble(model, bool(helpers)), *parts])
+        parts += self.entries(model, program)
+        return "\n".join([*self._preamble(model, bool(helpers)), *declared, *parts])
 
     def _preamble(self, model: Model, bits: bool) -> list[str]:
         lines = [f"/* {line} */" for line in model.about]
-        lines += ["", f'#include "{model.name}.h"', "#include <float.h>", "#include <math.h>"]
+        lines += ["", "#include <float.h>", "#include <math.h>"]
         lines += ["#include <string.h>"] if bits else []
         lines += [
             "",
@@ -265,12 +251,15 @@ class C(Language):
         files = [f"{name}.c", f"test_{name}.c", "-o", "tested"]
         return [[*tool, "-std=c99", "-O0", *machine, *FLAGS, *files, "-lm"], ["./tested"]] if tool else []
 
+    def test(self, model: Model) -> str:
+        return test_program(model, self, self.real)
+
     def files(self, model: Model) -> dict[str, str]:
         program = prepared([entry.function for entry in model.entries], self.style.own)
         return {
             f"{model.name}.h": header(model, self.real, self.reserved),
-            f"{model.name}.c": self.source(model, program),
-            f"test_{model.name}.c": test_program(model, self, self.real),
+            f"{model.name}.c": self._source(model, program, [f'#include "{model.name}.h"', ""]),
+            f"test_{model.name}.c": self.test(model),
             "Makefile": makefile(model, FLAGS, self.style),
             "CMakeLists.txt": cmake(model, FLAGS, self.style),
         }

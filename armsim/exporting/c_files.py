@@ -34,7 +34,13 @@ def header(model: Model, real: str, reserved: Iterable[str]) -> str:
     guard = f"{model.name.upper()}_H"
     lines = ["/*", *(f" * {line}".rstrip() for line in model.about), " *", *_block(GENERAL), " */"]
     lines += [f"#ifndef {guard}", f"#define {guard}", "", "#include <stdint.h>", ""]
-    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", ""]
+    lines += ["#ifdef __cplusplus", 'extern "C" {', "#endif", "", *declarations(model, real, reserved)]
+    return "\n".join([*lines, "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""])
+
+
+def declarations(model: Model, real: str, reserved: Iterable[str]) -> list[str]:
+    """Types, names of items, and the functions with what they compute."""
+    lines: list[str] = []
     if model.numbers:
         lines += ["/* Numbers that were left open, in the units of the file. */", "typedef struct {"]
         names = identifiers([item.name for item in model.numbers], reserved)
@@ -52,8 +58,7 @@ def header(model: Model, real: str, reserved: Iterable[str]) -> str:
     for entry in model.entries:
         lines += _documented(entry)
         lines += [f"{signature(model, entry, real)};", ""]
-    lines += ["#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
-    return "\n".join(lines)
+    return lines
 
 
 GENERAL = (
@@ -122,10 +127,6 @@ def _comparison(style: Style, real: str) -> list[str]:
 
 def _case(model: Model, case: Case, language: Language, real: str) -> list[str]:
     entry = case.entry
-
-    def numbers(values: Sequence[float]) -> str:
-        return f"{{{', '.join(language.literal(value).text for value in values)}}}"
-
     lines, given = ["{"], []
     for argument, values in zip(entry.arguments, case.given, strict=True):
         if argument.kind == "numbers":
@@ -133,11 +134,11 @@ def _case(model: Model, case: Case, language: Language, real: str) -> list[str]:
         elif argument.kind == "clock":
             given.append(str(int(values[0])))
         else:
-            lines.append(f"    static const {real} {argument.name}[] = {numbers(values)};")
+            lines.append(f"    static const {real} {argument.name}[] = {{{language.listed(values)}}};")
             given.append(argument.name)
     size = len(case.found)
     lines += [
-        f"    static const {real} expected[] = {numbers(case.found)};",
+        f"    static const {real} expected[] = {{{language.listed(case.found)}}};",
         f"    {real} found[{size}];",
         f"    {model.name}_{entry.name}({', '.join([*given, 'found'])});",
         f'    wrong += differ("{entry.name}", found, expected, {size});',

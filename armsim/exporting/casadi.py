@@ -7,12 +7,13 @@ It is printed without CasADi. Sines, exponentials and products are CasADi's own,
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 
+from armsim.clock import Clock
 from armsim.errors import UsageError, spelled
 from armsim.escaping import in_comment
-from armsim.exporting.interface import Argument, Entry, Model
+from armsim.exporting.interface import Entry, Model, Named
 from armsim.exporting.language import Fma, Style, indented
 from armsim.exporting.program import Printable
 from armsim.exporting.python import Python
@@ -59,6 +60,8 @@ class CasADi(Python):
 
     name = "casadi"
     tool = "the package casadi"
+    field = "numbers[{}]"
+    opened = "list({}.NUMBERS.values())"
     fused: tuple[Fma, ...] = ("none",)  # type: ignore[misc]  # a class variable, as the parent's
 
     def __init__(self, style: Style | None = None) -> None:
@@ -115,15 +118,12 @@ class CasADi(Python):
         lines = ['x = ca.SX.sym("x")', f'return ca.Function("{name}", [x], [{inner}])(at)']
         return "\n".join([f"def {name}(at):", *indented(lines), ""])
 
-    def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "numbers":
-            return [f"numbers[{i}]" for i in range(len(argument.items))]
-        if argument.kind == "clock":
-            assert model.clock is not None  # an argument is one only then
-            clock = model.clock
-            time = f"k * {clock.num} / {float(clock.den)!r}"
-            return [time, f"ca.if_else(ca.fmod(k, {clock.sample_every or 1}) < 0.5, 1.0, 0.0)"]
-        return [f"{argument.name}[{i}]" for i in range(len(argument.items))]
+    def fields(self, items: Sequence[Named]) -> list[str]:
+        return [str(i) for i in range(len(items))]
+
+    def clock(self, clock: Clock) -> list[str]:
+        time = f"k * {clock.num} / {float(clock.den)!r}"
+        return [time, f"ca.if_else(ca.fmod(k, {clock.sample_every or 1}) < 0.5, 1.0, 0.0)"]
 
     def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
         stated = self.stated(model, entry, function, names)
@@ -146,7 +146,7 @@ class CasADi(Python):
         return "\n".join(["@as_written", f"def {entry.name}():", *indented(lines), ""])
 
     def helpers(self, program: Printable) -> list[str]:
-        texts = [text for op, text in {"loop": REPEATED, "round": ROUNDED}.items() if op in program.operations]
+        texts = self.needed(program, {"loop": REPEATED, "round": ROUNDED})
         return ["import functools\n\nimport casadi as ca\n", AS_WRITTEN, *texts]
 
     def numbers(self, model: Model) -> list[str]:
@@ -157,5 +157,4 @@ class CasADi(Python):
         return ["\n".join([*lines, "}", ""])]
 
     def call_of(self, model: Model, entry: str, given: str) -> str:
-        numbers = given.replace(f"{model.name}.Numbers()", f"list({model.name}.NUMBERS.values())")
-        return f"{model.name}.{entry}().call([{numbers}])[0].full().ravel().tolist()"
+        return f"{model.name}.{entry}().call([{given}])[0].full().ravel().tolist()"

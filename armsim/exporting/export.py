@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, Literal
 
 from armsim.arm.overview import kind_of
-from armsim.errors import UsageError, spelled
+from armsim.errors import UsageError, refusing, spelled
 from armsim.escaping import in_comment
 from armsim.exporting.interface import Model, Named, Stepping
 from armsim.exporting.language import Fma, Language, Style
@@ -99,11 +99,9 @@ def export(
     model = model_of(given, what, open, None if dt is None else Stepping(dt, method, inputs), language)
     texts = language.files(with_cases(model))
     test = run_test(texts, language.test_commands(model.name), language.tool)
-    try:
+    where = spelled(f"-o {path}", path)
+    with refusing(where, "a folder that can be written", "check the folder and its permissions"):
         files = write_files(path, texts)
-    except OSError as error:
-        found, mend = error.strerror or str(error), "check the folder and its permissions"
-        raise UsageError.of(spelled(f"-o {path}", path), "a folder that can be written", found, mend) from None
     if to == "library":
         files.append(build(path, model.name))
     states = next((len(e.result.items) for e in model.entries if e.name == "step"), 0)

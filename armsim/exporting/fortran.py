@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from shutil import which
 
-from armsim.exporting.body import Body
-from armsim.exporting.interface import Argument, Case, Entry, Model
-from armsim.exporting.language import LARGEST, SMALLEST, Language, Style, indented
-from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Printable, prepared
+from armsim.clock import Clock
+from armsim.exporting.interface import Case, Entry, Model
+from armsim.exporting.language import LARGEST, SMALLEST, Language, Stated, Style, indented
+from armsim.exporting.names import words
+from armsim.exporting.program import Printable
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, NAME, NOT, UNFUSED, Operation, Term, signed
 from armsim.expr import Function, Table
@@ -68,6 +68,9 @@ class Fortran(Language):
     singles = True
     reserved = RESERVED
     tool = "gfortran"
+    suffix = "f90"
+    field = "numbers%{}"
+    whole = "{}_int64"
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -123,29 +126,28 @@ class Fortran(Language):
         bits, whole = ("7F800000", "int32") if self.style.single else ("7FF0000000000000", "int64")
         return f"{self.real}, parameter :: infinity = transfer(int(z'{bits}', {whole}), 1.0_{self.kind})"
 
-    def _declared(self, body: Body) -> list[str]:
-        """Declarations of all that a body names."""
+    def _statements(self, stated: Stated) -> list[str]:
+        """The statements of a function, below declarations of all that they name."""
+        body = stated.body
         found = []
         for declared, names in (
+            (self.real, [name for name, _ in stated.loads]),
             (self.real, [name for name, truth in body.locals if not truth]),
             ("logical", [name for name, truth in body.locals if truth]),
             (self.real, [f"{name}({size})" for name, size in body.arrays]),
             ("integer", body.counters),
         ):
             found += [f"{declared} :: {', '.join(names[i : i + 16])}" for i in range(0, len(names), 16)]
-        return found
+        return [*found, *(f"{name} = {place}" for name, place in stated.loads), *body.lines]
 
     def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
-        texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
-        few = len(texts) <= FEW
-        places = texts if few else [self.item("given", i) for i in range(len(texts))]
-        body = Body(self, names, dict(zip(function.inputs, places, strict=True)))
-        results = body.compute(function)
-        given = texts if few else ["given"]
-        declared = given if few else [f"given({len(texts)})"]
-        lines = [f"{self.real}, intent(in) :: {', '.join(declared)}"] if texts else []
-        lines += [f"{self.real}, intent(out) :: found({len(results)})", *self._declared(body), *body.lines]
-        lines += [f"{self.item('found', i)} = {text}" for i, text in enumerate(results)]
+        few = len(function.inputs) <= FEW
+        stated = self.callee(function, names, "" if few else "given")
+        given = stated.names if few else ["given"]
+        declared = given if few else [f"given({len(stated.names)})"]
+        lines = [f"{self.real}, intent(in) :: {', '.join(declared)}"] if given else []
+        lines += [f"{self.real}, intent(out) :: found({len(stated.results)})", *self._statements(stated)]
+        lines += [f"{self.item('found', i)} = {text}" for i, text in enumerate(stated.results)]
         head = f"pure subroutine {name}({', '.join([*given, 'found'])})"
         return _wrapped([head, *indented(lines), "end subroutine", ""])
 
@@ -155,8 +157,8 @@ class Fortran(Language):
         for letter, numbers in (("x", table.x), ("y", table.y)):
             parts = range(0, n, CHUNK)
             for part in parts:
-                texts = [self.literal(value).text for value in numbers[part : part + CHUNK]]
-                lines.append(f"{self.real}, parameter :: {letter}{part}({len(texts)}) = [{', '.join(texts)}]")
+                own = numbers[part : part + CHUNK]
+                lines.append(f"{self.real}, parameter :: {letter}{part}({len(own)}) = [{self.listed(own)}]")
             whole = ", ".join(f"{letter}{part}" for part in parts)
             lines.append(f"{self.real}, parameter :: {letter}s({n}) = [{whole}]")
         lines += [
@@ -179,20 +181,13 @@ class Fortran(Language):
             [f"pure function {name}(x) result(found)  ! {table.hold} hold", *indented(lines), "end function", ""]
         )
 
-    def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "numbers":
-            return [f"numbers%{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
-        if argument.kind == "clock":
-            assert model.clock is not None  # an argument is one only then
-            clock = model.clock
-            time = f"real(k * {clock.num}, real64) / {float(clock.den)!r}_real64"
-            time = f"real({time}, {self.kind})" if self.style.single else time
-            ones = f"1.0_{self.kind}, 0.0_{self.kind}"
-            return [time, f"merge({ones}, mod(k, {clock.sample_every or 1}_int64) == 0)"]
-        return [self.item(argument.name, i) for i in range(len(argument.items))]
+    def clock(self, clock: Clock) -> list[str]:
+        time = f"real(k * {clock.num}, real64) / {float(clock.den)!r}_real64"
+        time = f"real({time}, {self.kind})" if self.style.single else time
+        ones = f"1.0_{self.kind}, 0.0_{self.kind}"
+        return [time, f"merge({ones}, mod(k, {clock.sample_every or 1}_int64) == 0)"]
 
     def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
-        """A subroutine of the interface."""
         stated = self.stated(model, entry, function, names)
         parameters = [argument.name for argument in (*entry.arguments, entry.result)]
         lines = [f"! {entry.what}"]
@@ -201,33 +196,30 @@ class Fortran(Language):
             kind = {"clock": "integer(int64)", "numbers": f"type({model.name}_numbers)"}.get(argument.kind, self.real)
             lines.append(f"{kind}, intent(in) :: {argument.name}{size}  ! {argument.described}")
         result = entry.result
-        lines.append(f"{self.real}, intent(out) :: {result.name}({len(result.items)})  ! {result.described}")
-        texts = [text for text, _ in stated.loads]
-        lines += [f"{self.real} :: {', '.join(texts[i : i + 8])}" for i in range(0, len(texts), 8)]
-        lines += [*self._declared(stated.body), *(f"{text} = {place}" for text, place in stated.loads)]
-        lines += stated.body.lines
-        lines += [f"{self.item(result.name, i)} = {text}" for i, text in enumerate(stated.results)]
+        size, n = f"{len(result.items)}", result.columns
+        places = [self.item(result.name, i) for i in range(len(result.items))]
+        if n:
+            size = f"{len(result.items) // n}, {n}"
+            places = [f"{result.name}({i // n + 1}, {i % n + 1})" for i in range(len(result.items))]
+        lines.append(f"{self.real}, intent(out) :: {result.name}({size})  ! {result.described}")
+        lines += self._statements(stated)
+        lines += [f"{place} = {text}" for place, text in zip(places, stated.results, strict=True)]
         head = f"pure subroutine {model.name}_{entry.name}({', '.join(parameters)})"
         return _wrapped([head, *indented(lines), "end subroutine", ""])
 
     def helpers(self, program: Printable) -> list[str]:
         whole = "8388608.0" if self.style.single else "4503599627370496.0"
         texts = {**HELPERS, "round": ROUNDED.format(kind=self.kind, whole=whole)}
-        return [text for name, text in texts.items() if name in program.operations]
+        return self.needed(program, texts)
 
     def source(self, model: Model, program: Printable) -> str:
-        """The module."""
-        names = program.names()
         public = [f"{model.name}_{entry.name}" for entry in model.entries]
         public += [f"{model.name}_numbers"] if model.numbers else []
         kinds = "int32, int64, real32, real64" if self.style.single else "int64, real64"
         lines = [f"! {line}" for line in model.about]
         lines += [f"module {model.name}", f"    use, intrinsic :: iso_fortran_env, only: {kinds}", "    implicit none"]
         lines += ["    private", f"    public :: {', '.join(public)}", ""]
-        parts = self.helpers(program)
-        parts += [self.table(table, names[table]) for table in program.tables]
-        parts += [self.function(callee, names[callee], names) for callee in program.callees]
-        parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
+        parts = [*self.helpers(program), *self.called(program), *self.entries(model, program)]
         if any("infinity" in part for part in parts):
             lines += [f"    {self._infinity}", ""]
         if model.numbers:
@@ -235,9 +227,7 @@ class Fortran(Language):
                 "    ! numbers that were left open, in the units of the file",
                 f"    type :: {model.name}_numbers",
             ]
-            for field, item in zip(
-                identifiers([x.name for x in model.numbers], self.reserved), model.numbers, strict=True
-            ):
+            for field, item in zip(self.fields(model.numbers), model.numbers, strict=True):
                 lines.append(f"        {self.real} :: {field} = {self.literal(item.value).text}  ! {item.described}")
             lines += ["    end type", ""]
         if self.style.fma != "none" and "fma" in program.operations:
@@ -253,15 +243,9 @@ class Fortran(Language):
         return [["gfortran", *flags, *files, "-lm"], ["./tested"]] if which("gfortran") else []
 
     def files(self, model: Model) -> dict[str, str]:
-        program = prepared([entry.function for entry in model.entries], self.style.own)
-        return {
-            f"{model.name}.f90": self.source(model, program),
-            f"test_{model.name}.f90": self._test(model),
-            "Makefile": _makefile(model),
-        }
+        return super().files(model) | {"Makefile": _makefile(model)}
 
-    def _test(self, model: Model) -> str:
-        """A program that compares every subroutine with reference values."""
+    def test(self, model: Model) -> str:
         lines = [f"! compares {model.name} with reference values; stops with 1 if something differs"]
         lines += [
             f"program test_{model.name}",
@@ -293,22 +277,17 @@ class Fortran(Language):
         )
         return _wrapped([*lines, "end program", ""])
 
+    def array(self, values: Sequence[float]) -> str:
+        return f"[{self.real} :: {self.listed(values)}]"
+
     def _case(self, model: Model, case: Case) -> list[str]:
-        given = []
-        for argument, values in zip(case.entry.arguments, case.given, strict=True):
-            texts = [self.literal(value).text for value in values]
-            array = f"[{self.real} :: {', '.join(texts)}]"
-            if argument.kind == "numbers":
-                given.append("numbers")
-            else:
-                given.append(f"{int(values[0])}_int64" if argument.kind == "clock" else array)
-        expected = ", ".join(self.literal(value).text for value in case.found)
+        given, expected = self.given(model, case), self.array(case.found)
         name, size = f"{model.name}_{case.entry.name}", len(case.found)
         return [
             "block",
             f"    {self.real} :: found({size})",
-            f"    call {name}({', '.join([*given, 'found'])})",
-            f"    call compare('{case.entry.name}', found, [{self.real} :: {expected}])",
+            f"    call {name}({given + ', ' * bool(given)}found)",
+            f"    call compare('{case.entry.name}', found, {expected})",
             "end block",
         ]
 

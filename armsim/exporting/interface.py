@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from armsim.clock import Clock
 from armsim.escaping import in_comment
-from armsim.expr import Function
+from armsim.expr import Expr, Function
 
 Kind = Literal["array", "numbers", "clock"]
 
@@ -43,12 +43,14 @@ class Argument:
         items: Its numbers.
         kind: An array; the open numbers, a structure with a field for each; or the clock, a whole number k of which
             the function takes the time t_k [s] and whether a sample is due, 1 or 0.
+        columns: Of a matrix whose items are row by row; 0 of a vector.
     """
 
     name: str
     what: str
     items: tuple[Named, ...]
     kind: Kind = "array"
+    columns: int = 0
 
     @property
     def described(self) -> str:
@@ -66,9 +68,10 @@ class Entry:
     Attributes:
         name: Without the model's.
         what: In words.
-        function: As traced; its inputs are the arguments' items, its outputs the results'.
+        function: As traced; its inputs are the arguments' items, then the locals', its outputs the results'.
         arguments: In order.
         result: An array.
+        locals: Values that keep their names, in order: an input of the function and what it stands for.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Entry:
     function: Function
     arguments: tuple[Argument, ...]
     result: Argument
+    locals: Sequence[tuple[Expr, Expr | float]] = ()
 
 
 @dataclass(frozen=True, slots=True)

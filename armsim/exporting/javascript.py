@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from shutil import which
 
-from armsim.exporting.body import Body
-from armsim.exporting.interface import Argument, Case, Entry, Model
+from armsim.clock import Clock
+from armsim.exporting.interface import Entry, Model
 from armsim.exporting.language import Language, Style, indented
-from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Printable, prepared
+from armsim.exporting.names import words
+from armsim.exporting.program import Printable
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import (
     AND,
@@ -134,6 +134,8 @@ class JavaScript(Language):
     name = "javascript"
     reserved = RESERVED
     tool = "node"
+    suffix = "mjs"
+    opened = "{}.defaults()"
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -172,15 +174,12 @@ class JavaScript(Language):
         return [state, head, *indented([*loop.test, f"if ({loop.done}) break;", *loop.work]), "}"]
 
     def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
-        texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
-        body = Body(self, names, dict(zip(function.inputs, texts, strict=True)))
-        results = body.compute(function)
-        lines = [*body.lines, f"return [{', '.join(results)}];"]
-        return "\n".join([f"function {name}({', '.join(texts)}) {{", *indented(lines), "}", ""])
+        stated = self.callee(function, names)
+        lines = [*stated.body.lines, f"return [{', '.join(stated.results)}];"]
+        return "\n".join([f"function {name}({', '.join(stated.names)}) {{", *indented(lines), "}", ""])
 
     def table(self, table: Table, name: str) -> str:
         n = len(table.x)
-        xs, ys = (", ".join(self.literal(value).text for value in part) for part in (table.x, table.y))
         lines = [
             f"let first = 0, last = {n};",
             "while (last - first > 1) {",
@@ -198,24 +197,16 @@ class JavaScript(Language):
             ]
         lines.append(f"return {name}_y[first];")
         head = [
-            f"const {name}_x = [{xs}];",
-            f"const {name}_y = [{ys}];",
+            f"const {name}_x = {self.array(table.x)};",
+            f"const {name}_y = {self.array(table.y)};",
             f"function {name}(x) {{  // {table.hold} hold",
         ]
         return "\n".join([*head, *indented(lines), "}", ""])
 
-    def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "numbers":
-            return [f"numbers.{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
-        if argument.kind == "clock":
-            assert model.clock is not None  # an argument is one only then
-            clock = model.clock
-            time = f"k * {clock.num} / {clock.den}"
-            return [time, f"k % {clock.sample_every or 1} === 0 ? 1 : 0"]
-        return [self.item(argument.name, i) for i in range(len(argument.items))]
+    def clock(self, clock: Clock) -> list[str]:
+        return [f"k * {clock.num} / {clock.den}", f"k % {clock.sample_every or 1} === 0 ? 1 : 0"]
 
     def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
-        """A function of the interface."""
         stated = self.stated(model, entry, function, names)
         parameters = ", ".join(argument.name for argument in entry.arguments)
         lines = ["/**", f" * {entry.what}", *(f" * @param {argument.described}" for argument in entry.arguments)]
@@ -225,18 +216,13 @@ class JavaScript(Language):
         return "\n".join([*lines, "}", ""])
 
     def helpers(self, program: Printable) -> list[str]:
-        used = [
-            name for name in HELPERS if name in program.operations and not (name == "fma" and self.style.fma == "none")
-        ]
-        bits = [BITS] if any(name in NEEDS_BITS for name in used) else []
-        return [*bits, *(HELPERS[name] for name in used)]
+        found = self.needed(program, HELPERS)
+        return [BITS, *found] if any(HELPERS[name] in found for name in NEEDS_BITS) else found
 
     def test_commands(self, name: str) -> list[list[str]]:
         return [["node", f"test_{name}.mjs"]] if which("node") else []
 
-    def files(self, model: Model) -> dict[str, str]:
-        program = prepared([entry.function for entry in model.entries], self.style.own)
-        names = program.names()
+    def source(self, model: Model, program: Printable) -> str:
         parts = ["\n".join([*(f"// {line}" for line in model.about), ""]), *self.helpers(program)]
         if model.numbers:
             lines = [
@@ -244,20 +230,17 @@ class JavaScript(Language):
                 "export function defaults() {",
             ]
             lines.append("    return {")
-            fields = identifiers([item.name for item in model.numbers], self.reserved)
-            for field, item in zip(fields, model.numbers, strict=True):
+            for field, item in zip(self.fields(model.numbers), model.numbers, strict=True):
                 lines.append(f"        {field}: {self.literal(item.value).text},  // {item.described}")
             parts.append("\n".join([*lines, "    };", "}", ""]))
-        parts += [self.table(table, names[table]) for table in program.tables]
-        parts += [self.function(callee, names[callee], names) for callee in program.callees]
-        parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
-        return {f"{model.name}.mjs": "\n".join(parts), f"test_{model.name}.mjs": self._test(model)}
+        return "\n".join([*parts, *self.called(program), *self.entries(model, program)])
 
-    def _test(self, model: Model) -> str:
-        """A program that compares every function with reference values."""
+    def test(self, model: Model) -> str:
         lines = [f"// compares {model.name} with reference values; exits with 1 if something differs"]
         lines += [f'import * as {model.name} from "./{model.name}.mjs";', "", "const cases = ["]
-        lines += [f"    [{self._call(model, case)}, [{self._numbers(case.found)}]]," for case in model.cases]
+        lines += [
+            f"    [{model.name}.{c.entry.name}({self.given(model, c)}), {self.array(c.found)}]," for c in model.cases
+        ]
         tolerance = self.style.tolerance
         unlike = "x !== y" if not tolerance else f"!(Math.abs(x - y) <= {tolerance!r} * (1 + Math.abs(y)))"
         lines += [
@@ -273,15 +256,3 @@ class JavaScript(Language):
             "",
         ]
         return "\n".join(lines)
-
-    def _numbers(self, values: Sequence[float]) -> str:
-        return ", ".join(self.literal(value).text for value in values)
-
-    def _call(self, model: Model, case: Case) -> str:
-        given = []
-        for argument, values in zip(case.entry.arguments, case.given, strict=True):
-            if argument.kind == "numbers":
-                given.append(f"{model.name}.defaults()")
-            else:
-                given.append(str(int(values[0])) if argument.kind == "clock" else f"[{self._numbers(values)}]")
-        return f"{model.name}.{case.entry.name}({', '.join(given)})"

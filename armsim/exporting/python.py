@@ -7,11 +7,11 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 
-from armsim.exporting.body import Body
-from armsim.exporting.interface import Argument, Case, Entry, Model
+from armsim.clock import Clock
+from armsim.exporting.interface import Entry, Model
 from armsim.exporting.language import Language, Style, indented
-from armsim.exporting.names import identifiers, words
-from armsim.exporting.program import Printable, prepared
+from armsim.exporting.names import words
+from armsim.exporting.program import Printable
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import (
     AND,
@@ -112,6 +112,8 @@ class Python(Language):
     name = "python"
     reserved = RESERVED
     tool = "python"
+    suffix = "py"
+    opened = "{}.Numbers()"
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -160,14 +162,11 @@ class Python(Language):
         ]
 
     def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
-        texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
-        body = Body(self, names, dict(zip(function.inputs, texts, strict=True)))
-        results = body.compute(function)
-        lines = [*body.lines, f"return [{', '.join(results)}]"]
-        return "\n".join([f"def {name}({', '.join(texts)}):", *indented(lines), ""])
+        stated = self.callee(function, names)
+        lines = [*stated.body.lines, f"return [{', '.join(stated.results)}]"]
+        return "\n".join([f"def {name}({', '.join(stated.names)}):", *indented(lines), ""])
 
     def table(self, table: Table, name: str) -> str:
-        xs, ys = (", ".join(self.literal(value).text for value in part) for part in (table.x, table.y))
         lines = [
             f"i = max(bisect_right({name}_x, x) - 1, 0) if x == x else 0",
             f"return {name}_y[i]",
@@ -179,51 +178,46 @@ class Python(Language):
                 f"share = (x - {name}_x[i]) / ({name}_x[i + 1] - {name}_x[i])",
                 f"return {name}_y[i] + share * ({name}_y[i + 1] - {name}_y[i])",
             ]
-        head = [f"{name}_x = [{xs}]", f"{name}_y = [{ys}]", "", "", f"def {name}(x):", f'    """{table.hold} hold"""']
+        head = [
+            f"{name}_x = {self.array(table.x)}",
+            f"{name}_y = {self.array(table.y)}",
+            "",
+            "",
+            f"def {name}(x):",
+            f'    """{table.hold} hold"""',
+        ]
         return "\n".join([*head, *indented(lines), ""])
 
-    def places(self, argument: Argument, model: Model) -> list[str]:
-        if argument.kind == "numbers":
-            return [f"numbers.{field}" for field in identifiers([x.name for x in argument.items], self.reserved)]
-        if argument.kind == "clock":
-            assert model.clock is not None  # an argument is one only then
-            clock = model.clock
-            time = f"k * {clock.num} / {float(clock.den)!r}"
-            return [time, f"1.0 if k % {clock.sample_every or 1} == 0 else 0.0"]
-        return [self.item(argument.name, i) for i in range(len(argument.items))]
+    def clock(self, clock: Clock) -> list[str]:
+        time = f"k * {clock.num} / {float(clock.den)!r}"
+        return [time, f"1.0 if k % {clock.sample_every or 1} == 0 else 0.0"]
 
     def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
-        """A function of the interface."""
         stated = self.stated(model, entry, function, names)
         parameters = ", ".join(argument.name for argument in entry.arguments)
         lines = [f'"""{entry.what}', "", "Args:", *(f"    {argument.described}" for argument in entry.arguments)]
         lines += ["", "Returns:", f"    {entry.result.described}", '"""']
         lines += [f"{text} = {place}" for text, place in stated.loads]
-        lines += [*stated.body.lines, f"return [{', '.join(stated.results)}]"]
+        lines += stated.body.lines
+        texts, n = stated.results, entry.result.columns
+        rows = [f"[{', '.join(texts[i : i + n])}]," for i in range(0, len(texts), n)] if n else []
+        lines += ["return [", *indented(rows), "]"] if n else [f"return [{', '.join(texts)}]"]
         return "\n".join([f"def {entry.name}({parameters}):", *indented(lines), ""])
 
     def helpers(self, program: Printable) -> list[str]:
-        unfused = self.style.fma == "none"
-        found = [
-            text for name, text in HELPERS.items() if name in program.operations and not (name == "fma" and unfused)
-        ]
+        found = self.needed(program, HELPERS)
         imports = ["import math"]
         imports += ["from bisect import bisect_right"] if program.tables else []
-        imports += ["from fractions import Fraction"] if "fma" in program.operations and not unfused else []
+        imports += ["from fractions import Fraction"] if HELPERS["fma"] in found else []
         return ["\n".join([*imports, ""]), *found]
 
     def test_commands(self, name: str) -> list[list[str]]:
         return [[sys.executable, "-B", f"test_{name}.py"]] if sys.executable else []
 
-    def files(self, model: Model) -> dict[str, str]:
-        program = prepared([entry.function for entry in model.entries], self.style.own)
-        names = program.names()
+    def source(self, model: Model, program: Printable) -> str:
         parts = ["\n".join([f'"""{model.about[0]}', "", *model.about[1:], '"""', ""]), *self.helpers(program)]
         parts += self.numbers(model) if model.numbers else []
-        parts += [self.table(table, names[table]) for table in program.tables]
-        parts += [self.function(callee, names[callee], names) for callee in program.callees]
-        parts += [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
-        return {f"{model.name}.py": "\n\n".join(parts), f"test_{model.name}.py": self._test(model)}
+        return "\n\n".join([*parts, *self.called(program), *self.entries(model, program)])
 
     def numbers(self, model: Model) -> list[str]:
         """The class of the open numbers."""
@@ -233,16 +227,17 @@ class Python(Language):
             '    """The numbers that were left open, in the units of the file."""',
             "",
         ]
-        fields = identifiers([item.name for item in model.numbers], self.reserved)
-        for field, item in zip(fields, model.numbers, strict=True):
+        for field, item in zip(self.fields(model.numbers), model.numbers, strict=True):
             lines.append(f"    {field}: float = {self.literal(item.value).text}  # {item.described}")
         return ["\n".join(["from dataclasses import dataclass", "", "", *lines, ""])]
 
-    def _test(self, model: Model) -> str:
-        """A program that compares every function with reference values."""
+    def test(self, model: Model) -> str:
         lines = [f'"""Compares {model.name} with reference values; exits with 1 if something differs."""', ""]
         lines += ["import math", "import sys", "", f"import {model.name}", "", "CASES = ["]
-        lines += [f"    ({self._call(model, case)}, {list(case.found)!r})," for case in model.cases]
+        lines += [
+            f"    ({self.call_of(model, case.entry.name, self.given(model, case))}, {list(case.found)!r}),"
+            for case in model.cases
+        ]
         tolerance = self.style.tolerance
         unlike = "x != y" if not tolerance else f"not abs(x - y) <= {tolerance!r} * (1 + abs(y))"
         lines += [
@@ -254,15 +249,21 @@ class Python(Language):
         ]
         return "\n".join(lines).replace("inf,", "math.inf,").replace("inf]", "math.inf]")
 
-    def _call(self, model: Model, case: Case) -> str:
-        given = []
-        for argument, values in zip(case.entry.arguments, case.given, strict=True):
-            if argument.kind == "numbers":
-                given.append(f"{model.name}.Numbers()")
-            else:
-                given.append(repr(int(values[0])) if argument.kind == "clock" else repr(list(values)))
-        return self.call_of(model, case.entry.name, ", ".join(given))
+    def array(self, values: Sequence[float]) -> str:
+        return repr(list(values))
 
     def call_of(self, model: Model, entry: str, given: str) -> str:
         """A call of a function of the module."""
         return f"{model.name}.{entry}({given})"
+
+
+class PlainPython(Python):
+    """Python with its own quotients, roots, sines and logarithms, which raise where C has NaN and infinities."""
+
+    def __init__(self, style: Style | None = None) -> None:
+        super().__init__(style)
+        own = {name: Operation(f"math.{name}({{}})") for name in ("sqrt", "sin", "cos", "exp", "log")}
+        self.operations = {**self.operations, **own, "div": ARITHMETIC["div"]}
+
+    def helpers(self, program: Printable) -> list[str]:
+        return ["import math\n"]

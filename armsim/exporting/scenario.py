@@ -151,7 +151,7 @@ def _refuse_absent(scenario: Any, open: Sequence[str], option: str) -> None:
     """
     file = load_scenario_file(scenario)
     for path in open:
-        key = lacking({**file.data, "robot": file.robot.data}, path)
+        key = lacking(file.whole, path)
         if key:
             raise UsageError.of(
                 _where(option, path),

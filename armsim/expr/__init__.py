@@ -27,7 +27,7 @@ from armsim.expr.scalar import (
 )
 from armsim.expr.switches import Switches
 from armsim.expr.table import Table, increases
-from armsim.expr.tree import STATIC, flatten, leaves, mapped, unflatten
+from armsim.expr.tree import STATIC, Structure, flatten, leaves, mapped, unflatten
 
 __all__ = [
     "STATIC",
@@ -36,6 +36,7 @@ __all__ = [
     "Graph",
     "Loop",
     "Scalar",
+    "Structure",
     "Switches",
     "Table",
     "absolute",

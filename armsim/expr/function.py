@@ -110,6 +110,8 @@ def shared(body: Callable[..., Any], name: str) -> Callable[..., Any]:
     traced: dict[tuple[Graph, Any], tuple[Function, Any]] = {}
 
     def call(*args: Any) -> Any:
+        if _depth.get() < 0:  # nothing is under trace
+            return body(*args)
         given, structure = flatten(args)
         graph = innermost(given)
         if graph is None:

@@ -136,14 +136,15 @@ def fma(a, b, c):
 def _fma_in_python(a: float, b: float, c: float) -> float:
     """The product in two parts (Dekker 1971), summed with one rounding; by fractions where a part might over- or underflow."""
     product = a * b
-    moderate = 1e-250 < product < 1e250 or -1e250 < product < -1e-250
-    if moderate and -1e250 < a < 1e250 and -1e250 < b < 1e250 and -1e250 < c < 1e250:
+    if 1e-250 < product < 1e250 or -1e250 < product < -1e-250:
         a_split, b_split = a * SPLITTER, b * SPLITTER
         a_high = a_split - (a_split - a)
         b_high = b_split - (b_split - b)
         a_low, b_low = a - a_high, b - b_high
         error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
-        return math.fsum((product, error, c))
+        total = math.fsum((product, error, c))
+        if total == total:  # no part is NaN, as where one overflows
+            return total
     if not (math.isfinite(a) and math.isfinite(b)):
         return product + c
     if not math.isfinite(c):

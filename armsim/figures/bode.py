@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import Any
 
-from armsim.figures.picture import check_picture, save
 from armsim.figures.style import BLUE, GREEN, GREY, PURPLE, VERMILION, new_figure, plain, tick, whole_angles, worded
 from armsim.linear.loop import JointLoop
 
 INCHES = (8.0, 6.5)
 
 
-def plot_bode(path: str | PathLike[str], loop: JointLoop, title: str) -> None:
-    """Draw magnitude and phase of a loop over the frequency into a file, with its margins.
+def bode_figure(loop: JointLoop, title: str) -> Any:
+    """A figure of magnitude and phase of a loop over the frequency, with its margins.
 
     Args:
-        path: The picture; its suffix gives the format.
         loop: The loop.
         title: Above it.
-
-    Raises:
-        UsageError: It cannot be drawn or written.
     """
-    check_picture(path)
     curve, margins = loop.bode(loop.frequencies), loop.margins
     figure = new_figure(*INCHES)
     figure.suptitle(worded(title))
@@ -51,4 +44,4 @@ def plot_bode(path: str | PathLike[str], loop: JointLoop, title: str) -> None:
             axes[k].axhline(limit, color=GREY, linewidth=1.0)
             axes[k].legend(loc="best", framealpha=0.9)
             axes[1 - k].axvline(frequency, color=color, linewidth=1.0, linestyle="--")
-    save(figure, path)
+    return figure

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from os import PathLike
 from typing import Any
 
 from armsim.convergence.errors import Convergence, MethodConvergence
-from armsim.figures.picture import check_picture, save
 from armsim.figures.style import GREY, look, new_figure, worded
 
 INCHES = (11.0, 5.2)
@@ -15,17 +13,8 @@ BELOW = 0.35  # of the error: where the reference slope of an order is drawn
 KNOBS = {"dt": "step dt [s]", "rtol": "relative tolerance"}
 
 
-def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
-    """Draw a convergence study into a file: error over step and over loop time, one curve a method.
-
-    Args:
-        path: The picture; its suffix gives the format.
-        found: What to draw.
-
-    Raises:
-        UsageError: It cannot be drawn or written.
-    """
-    check_picture(path)
+def convergence_figure(found: Convergence) -> Any:
+    """A figure of a convergence study: error over step and over loop time, one curve a method."""
     figure = new_figure(*INCHES)
     figure.suptitle(worded(f"{found.scenario}: {found.duration:g} s of {found.robot}"))
     axes: Any = figure.subplots(1, 2, sharey=True)
@@ -73,7 +62,7 @@ def plot_convergence(path: str | PathLike[str], found: Convergence) -> None:
     if not known:
         _note(left, "no errors are known", (0.5, 0.5), (0, 0), xycoords="axes fraction", ha="center")
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
-    save(figure, path)
+    return figure
 
 
 def _guide(axis: Any, method: MethodConvergence, drawn: set[int]) -> None:

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from armsim.arm.robot import Robot
-from armsim.arm.solids import solids, summed
 from armsim.errors import UsageError
+from armsim.figures.drawn_arm import Array, DrawnArm
 from armsim.files.row_blocks import RowBlocks
 from armsim.files.run_record import folder_of, run_record
-from armsim.loading import build_robot, load_robot_file
-from armsim.model import Arm
+from armsim.loading import load_robot_file
 from armsim.recording.recording import Recording
+from armsim.records import Mismatch, from_plain
+from armsim.simulation.energy_balance import EnergyBalance, audit
 from armsim.simulation.result import Result
 
-Array = NDArray[np.float64]
 Blocks = Callable[[Sequence[str]], Iterator[Array]]
 TIME = ("t_s", "t")
 
@@ -47,31 +47,6 @@ class RowTable:
 
 
 @dataclass(frozen=True)
-class DrawnArm:
-    """An arm with the solids of its file, see `armsim.arm.solids.solids`."""
-
-    arm: Arm
-    solids: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, data: dict[str, Any]) -> DrawnArm:
-        """From a robot file's data, as `armsim.loading.load_robot_file` reads it."""
-        return cls(build_robot(data), solids(data))
-
-    @classmethod
-    def of_robot(cls, robot: Robot) -> DrawnArm:
-        """From a robot that has been read; one that was made of an arm has balls for its links' masses."""
-        if robot.data is not None:
-            return cls(robot.arm, solids(robot.data))
-        links = []
-        for joint in robot.arm.joints:
-            back = joint.frame.inverse
-            ball = {"shape": "inertia", "sizes": {}, **summed(joint.inertia.moved(back.rotation, back.position))}
-            links.append({"name": joint.name, "solids": [{**ball, "center": ball["com"]}]})
-        return cls(robot.arm, {"robot": robot.arm.name, "links": links, "payload": None})
-
-
-@dataclass(frozen=True)
 class DrawnRun:
     """A run.
 
@@ -80,7 +55,7 @@ class DrawnRun:
         tables: Its rows.
         status: "complete", "interrupted" or "diverged"; empty where nobody knows.
         scenario: What was run as plain data, angles in radians; empty where nobody knows.
-        audit: Its energy balance, see `armsim.simulation.energy_balance.balance`; None where there is none.
+        audit: Its energy balance, None where there is none.
         method: The integrator; empty where nobody knows.
     """
 
@@ -88,7 +63,7 @@ class DrawnRun:
     tables: tuple[RowTable, ...]
     status: str = ""
     scenario: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    audit: Mapping[str, Any] | None = None
+    audit: EnergyBalance | None = None
     method: str = ""
 
     @property
@@ -100,6 +75,11 @@ class DrawnRun:
     def duration(self) -> float | None:
         """How long it was to last [s]; None where nobody knows."""
         return self.scenario.get("duration")
+
+    @property
+    def ended(self) -> str:
+        """How it ended, in brackets after its name; nothing if well, or where nobody knows."""
+        return f" ({self.status})" if self.status not in ("", "complete") else ""
 
     @property
     def title(self) -> str:
@@ -116,7 +96,19 @@ class DrawnRun:
         robot = dict(self.scenario["robot"])
         if self.scenario.get("payload") is not None:
             robot["payload"] = self.scenario["payload"]
-        return DrawnArm.of(load_robot_file(robot).data)
+        return DrawnArm.of(load_robot_file(robot).document)
+
+    def known_arm(self) -> DrawnArm:
+        """The arm, as above.
+
+        Raises:
+            UsageError: Nobody knows it.
+        """
+        found = self.drawn_arm()
+        if found is None:
+            mend = "name the folder that the run was written to"
+            raise UsageError.of(self.name, "a run with its robot, in run.yaml", "no run.yaml", mend)
+        return found
 
     def control(self, key: str, n: int) -> list[float] | None:
         """Numbers of the scenario's control, one per joint; None where it has none, or they change with time."""
@@ -129,6 +121,11 @@ class DrawnRun:
 
 
 Drawable = str | PathLike[str] | Result | DrawnRun
+
+
+def each(given: Drawable | Sequence[Drawable]) -> list[Drawable]:
+    """One run or several, or files, as a list."""
+    return [given] if isinstance(given, (str, os.PathLike, Result, DrawnRun)) else list(given)
 
 
 def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
@@ -170,38 +167,37 @@ def columns_over_time(name: str, columns: Mapping[str, ArrayLike], scenario: Map
         scenario: What was run, with name, duration and robot at least.
     """
     table = np.column_stack([np.asarray(values, float) for values in columns.values()])
-    order = list(columns)
+    return DrawnRun(name, (_of_blocks(list(columns), lambda: iter([table])),), "complete", scenario)
 
-    def blocks(wanted: Sequence[str]) -> Iterator[Array]:
-        yield table[:, [order.index(heading) for heading in wanted]]
 
-    return DrawnRun(name, (RowTable("t_s", tuple(h for h in order if h != "t_s"), blocks),), "complete", scenario)
+def _of_blocks(order: list[str], blocks: Callable[[], Iterator[Array]]) -> RowTable:
+    """A table in memory, the times `t_s` among its columns, whose blocks have all of these in order."""
+
+    def chosen(wanted: Sequence[str]) -> Iterator[Array]:
+        places = [order.index(heading) for heading in wanted]
+        return (block[:, places] for block in blocks())
+
+    return RowTable("t_s", tuple(heading for heading in order if heading != "t_s"), chosen)
 
 
 def _in_memory(run: Result) -> DrawnRun:
-    from armsim.simulation.energy_balance import audit
-
-    order = run.columns
-
-    def blocks(wanted: Sequence[str]) -> Iterator[Array]:
-        places = [order.index(heading) if heading != "t_s" else -1 for heading in wanted]
+    def blocks() -> Iterator[Array]:
         for first, block in run.rows.blocks():
-            rows = np.asarray(block).reshape(-1, len(order))
-            times = run.t[first : first + len(rows)]
-            yield np.column_stack([times if i < 0 else rows[:, i] for i in places])
+            rows = np.asarray(block).reshape(-1, len(run.columns))
+            yield np.column_stack([run.t[first : first + len(rows)], rows])
 
     if isinstance(run, Recording):
         balance = run.audit
     else:
         balance = audit(run) if np.isfinite(run.end).all() else None
-    tables = (RowTable("t_s", tuple(order), blocks),)
+    tables = (_of_blocks(["t_s", *run.columns], blocks),)
     return DrawnRun(run.scenario.name, tables, run.status, run.scenario.scenario_data, balance, run.plant.method)
 
 
 def _known(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a run.yaml says of its run, as far as it is of the kinds that armsim writes."""
     known: dict[str, Any] = {key: record[key] for key in ("status", "method") if isinstance(record.get(key), str)}
-    scenario, audit = record.get("scenario"), record.get("audit")
+    scenario = record.get("scenario")
     if isinstance(scenario, dict) and isinstance(scenario.get("robot"), dict):
         kinds = (
             (str, scenario.get("name")),
@@ -210,8 +206,8 @@ def _known(record: Mapping[str, Any]) -> dict[str, Any]:
         )
         if all(isinstance(value, kind) for kind, value in kinds):
             known["scenario"] = scenario
-    if isinstance(audit, dict) and all(isinstance(audit.get(key), (int, float)) for key in ("residual", "relative")):
-        known["audit"] = audit
+    with suppress(Mismatch):
+        known["audit"] = from_plain(EnergyBalance | None, record.get("audit"))
     return known
 
 

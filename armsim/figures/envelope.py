@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from armsim.figures.drawn_run import DrawnRun, RowTable
 
 Array = NDArray[np.float64]
+Points = tuple[Array, Array]
+Key = TypeVar("Key", bound=Hashable)
 MOST = 8192  # points of a curve: the least and the greatest value of every pixel column, several times over
 
 
@@ -26,72 +29,25 @@ class Sum:
     terms: tuple[tuple[str, float], ...]
     constant: float = 0.0
 
-    def scaled(self, factor: float) -> Sum:
-        """The sum times a factor."""
-        return Sum(tuple((heading, factor * x) for heading, x in self.terms), factor * self.constant)
 
-
-class Envelope:
-    """Points of curves, gathered from blocks of rows; of many rows the least and the greatest of every few.
+def extremes(points: Array, group: int) -> Array:
+    """Of every group of rows the least and the greatest value of each curve, in order of time; of a last, shorter one, too.
 
     Args:
-        count: Number of curves.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._times = np.empty((0, count))
-        self._values = np.empty((0, count))
-        self._group = 1  # rows that two points stand for
-        self._waiting: list[Array] = []  # blocks that are too small to be grouped by themselves
-
-    def add(self, rows: Array) -> None:
-        """Take rows: the time, and a number for each curve."""
-        self._waiting.append(rows)
-        if sum(map(len, self._waiting)) >= max(MOST, self._group):
-            self._take()
-
-    def _take(self) -> None:
-        rows = np.concatenate([np.empty((0, self._values.shape[1] + 1)), *self._waiting])
-        self._waiting = []
-        times = np.broadcast_to(rows[:, :1], rows[:, 1:].shape)
-        times, values = extremes(times, rows[:, 1:], self._group)
-        self._times = np.concatenate([self._times, times])
-        self._values = np.concatenate([self._values, values])
-        while len(self._values) > MOST:
-            self._group *= 4 if self._group == 1 else 2
-            self._times, self._values = extremes(self._times, self._values, 4)
-
-    def curves(self) -> tuple[Array, Array]:
-        """Times [s] and values, each of shape (points, curves); every curve has times of its own."""
-        self._take()
-        return self._times, self._values
-
-
-def extremes(times: Array, values: Array, group: int) -> tuple[Array, Array]:
-    """Of every group of rows the least and the greatest value in each column, in order of time; of a last, shorter one, too.
-
-    Args:
-        times: Of the values, shape (m, columns).
-        values: Shape (m, columns); NaN where there is none.
+        points: Times and values, shape (rows, curves, 2); NaN where there is no value.
         group: Rows in a group; all rows stay where it is 2 or less.
     """
-    if group <= 2 or len(values) <= 2:
-        return times, values
-    whole, width = len(values) // group, values.shape[1]
+    if group <= 2 or len(points) <= 2:
+        return points
+    whole = len(points) // group * group
     if not whole:
-        return extremes(times, values, len(values))
-    grouped = values[: whole * group].reshape(whole, group, width)
-    missing = np.isnan(grouped)
-    places = np.stack(
-        [np.where(missing, np.inf, grouped).argmin(axis=1), np.where(missing, -np.inf, grouped).argmax(axis=1)], axis=1
-    )
-    places.sort(axis=1)  # in order of time; shape (groups, 2, columns)
-    found = [
-        np.take_along_axis(x[: whole * group].reshape(whole, group, width), places, axis=1).reshape(-1, width)
-        for x in (times, values)
-    ]
-    rest = extremes(times[whole * group :], values[whole * group :], group)
-    return np.concatenate([found[0], rest[0]]), np.concatenate([found[1], rest[1]])
+        return extremes(points, len(points))
+    groups = points[:whole].reshape(-1, group, *points.shape[1:])
+    values, missing = groups[..., 1], np.isnan(groups[..., 1])
+    ends = np.where(missing, np.inf, values).argmin(axis=1), np.where(missing, -np.inf, values).argmax(axis=1)
+    places = np.sort(np.stack(ends, axis=1), axis=1)  # in order of time; shape (groups, 2, curves)
+    found = np.take_along_axis(groups, places[..., None], axis=1).reshape(-1, *points.shape[1:])
+    return np.concatenate([found, extremes(points[whole:], group)])
 
 
 def sums_of(table: RowTable, sums: Sequence[Sum]) -> Iterator[Array]:
@@ -103,43 +59,56 @@ def sums_of(table: RowTable, sums: Sequence[Sum]) -> Iterator[Array]:
         yield np.column_stack([block[:, 0], *values])
 
 
-def curves_of(run: DrawnRun, sums: Sequence[Sum]) -> dict[Sum, tuple[Array, Array]]:
+def curves_of(run: DrawnRun, sums: Sequence[Sum]) -> dict[Sum, Points]:
     """Times and values of sums of columns over a whole run; of each, all columns are in one table."""
-    found: dict[Sum, tuple[Array, Array]] = {}
+    found: dict[Sum, Points] = {}
     for table, own in _by_table(run, sums):
-        envelope = Envelope(len(own))
-        for rows in sums_of(table, own):
-            envelope.add(rows)
-        times, values = envelope.curves()
-        found |= {one: (times[:, i], values[:, i]) for i, one in enumerate(own)}
+        found |= _gathered(own, sums_of(table, own))
     return found
 
 
 def differences_of(
-    first: DrawnRun, second: DrawnRun, sums: Sequence[Sum], others: Sequence[Sum]
-) -> list[tuple[Array, Array]]:
+    first: DrawnRun, second: DrawnRun, pairs: Sequence[tuple[Sum, Sum]]
+) -> dict[tuple[Sum, Sum], Points]:
     """Times [s] and second minus first, at the times of the first that both cover, by straight lines between the second's rows.
 
     Args:
         first: A run.
         second: Another one.
-        sums: Of columns of the first.
-        others: Of columns of the second, as many, in the same units.
+        pairs: Sums of columns of the first, each with one of the second's in the same unit.
     """
-    found: dict[tuple[Sum, Sum], tuple[Array, Array]] = {}
-    pairs = list(zip(sums, others, strict=True))
-    for table, own in _by_table(first, sums):
-        for other, theirs in _by_table(second, others):
-            shared = [(a, b) for a, b in pairs if a in own and b in theirs and (a, b) not in found]
-            if not shared:
-                continue
-            envelope = Envelope(len(shared))
-            ours, those = (sums_of(x, list(y)) for x, y in zip((table, other), zip(*shared, strict=True), strict=True))
-            for rows, values in at_same_times(ours, those):
-                envelope.add(np.column_stack([rows[:, 0], values - rows[:, 1:]]))
-            times, apart = envelope.curves()
-            found |= {pair: (times[:, i], apart[:, i]) for i, pair in enumerate(shared)}
-    return [found[pair] for pair in pairs]
+    found: dict[tuple[Sum, Sum], Points] = {}
+    for table, own in _by_table(first, [a for a, _ in pairs]):
+        for other, theirs in _by_table(second, [b for _, b in pairs]):
+            shared = [(a, b) for a, b in dict.fromkeys(pairs) if a in own and b in theirs]
+            if shared:
+                both = at_same_times(sums_of(table, [a for a, _ in shared]), sums_of(other, [b for _, b in shared]))
+                found |= _gathered(shared, (np.column_stack([rows[:, 0], x - rows[:, 1:]]) for rows, x in both))
+    return found
+
+
+def _gathered(keys: Sequence[Key], blocks: Iterable[Array]) -> dict[Key, Points]:
+    """Curves by their keys, of blocks that have a column for each after the time; of many rows the extremes of every few."""
+    points, group = np.empty((0, len(keys), 2)), 1  # rows that two points stand for
+    for rows in _joined(blocks):
+        more = np.stack(np.broadcast_arrays(rows[:, :1], rows[:, 1:]), axis=-1)
+        points = np.concatenate([points, extremes(more, group)])
+        while len(points) > MOST:
+            group *= 4 if group == 1 else 2
+            points = extremes(points, 4)
+    return {key: (points[:, i, 0], points[:, i, 1]) for i, key in enumerate(keys)}
+
+
+def _joined(blocks: Iterable[Array]) -> Iterator[Array]:
+    """Small blocks joined into ones that can be grouped by themselves."""
+    waiting: list[Array] = []
+    for block in blocks:
+        waiting.append(block)
+        if sum(map(len, waiting)) >= MOST:
+            yield np.concatenate(waiting)
+            waiting = []
+    if waiting:
+        yield np.concatenate(waiting)
 
 
 def at_same_times(first: Iterable[Array], second: Iterator[Array]) -> Iterator[tuple[Array, Array]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from armsim.errors import UsageError, spelled
 from armsim.figures.scene import shades, to_rgb
 from armsim.figures.style import GREY, PALETTE
-from armsim.files.new_file import unwritable, whole_file
+from armsim.files.new_file import output_file
 
 Frame = NDArray[np.uint8]
-Progress = Callable[[int, int], object]
 TICK = 0.01  # seconds: in whole ones of these a GIF says how long a frame stays
 LEAST = 2  # ticks that a frame stays
 FASTEST = {"gif": 50.0, "mp4": 120.0}  # frames a second; browsers show faster GIFs slowly
@@ -48,9 +47,7 @@ def check_film(ending: str, fps: float | None, asked: str) -> None:
         raise UsageError.of(asked, "the program ffmpeg, which writes .mp4", "it is not on the PATH", mend)
 
 
-def write_film(
-    path: str, frames: Iterable[Frame], times: Sequence[float], fps: float, progress: Progress | None = None
-) -> None:
+def write_film(path: str, frames: Iterable[Frame], times: Sequence[float], fps: float) -> None:
     """Write a film, whole or not at all.
 
     Args:
@@ -58,24 +55,13 @@ def write_film(
         frames: Pictures, each of shape (height, width, 3), all of one size.
         times: Of the frames [s]; a GIF keeps them, the last one may come sooner after the one before.
         fps: Frames a second.
-        progress: Called with frames drawn and frames in all.
 
     Raises:
         UsageError: It cannot be written; or ffmpeg failed, says why.
     """
     write = _write_gif if path.lower().endswith(".gif") else _write_mp4
-    try:
-        with whole_file(path) as file:
-            write(file, _told(frames, len(times), progress), times, fps)
-    except OSError as error:
-        raise unwritable(path, error) from None
-
-
-def _told(frames: Iterable[Frame], count: int, progress: Progress | None) -> Iterator[Frame]:
-    for k, frame in enumerate(frames, 1):
-        yield frame
-        if progress is not None:
-            progress(k, count)
+    with output_file(path) as file:
+        write(file, iter(frames), times, fps)
 
 
 def colors() -> list[tuple[float, ...]]:
@@ -106,27 +92,20 @@ def _write_gif(file: Any, frames: Iterator[Frame], times: Sequence[float], fps: 
 def _write_mp4(file: Any, frames: Iterator[Frame], times: Sequence[float], fps: float) -> None:
     first = next(frames)
     height, width, _ = first.shape
-    with tempfile.TemporaryDirectory(prefix="armsim-") as folder:
+    raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
+    even = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
+    with tempfile.TemporaryDirectory(prefix="armsim-") as folder, tempfile.TemporaryFile() as said:
         made = Path(folder, "film.mp4")
-        raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
-        even = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
         command = ["ffmpeg", "-v", "error", "-y", *raw, "-an", *even, str(made)]
-        with tempfile.TemporaryFile() as said:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
+        with (
+            suppress(BrokenPipeError),  # why, it says itself
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said) as process,
+        ):
             assert process.stdin is not None
-            try:
-                with suppress(BrokenPipeError), process.stdin as pipe:  # why, it says itself
-                    pipe.write(first.tobytes())
-                    for frame in frames:
-                        pipe.write(frame.tobytes())
-            except BaseException:
-                process.kill()
-                raise
-            finally:
-                failed = process.wait()
-            if failed:
-                said.seek(0)
-                found = said.read().decode(errors="replace").strip().splitlines() or [f"exit code {failed}"]
-                raise UsageError.of("ffmpeg", "a film", found[-1], "write a .gif, or mend ffmpeg")
-        with open(made, "rb") as written:
-            shutil.copyfileobj(written, file)
+            for frame in chain([first], frames):
+                process.stdin.write(frame.tobytes())
+        if process.returncode:
+            said.seek(0)
+            found = said.read().decode(errors="replace").strip().splitlines() or [f"exit code {process.returncode}"]
+            raise UsageError.of("ffmpeg", "a film", found[-1], "write a .gif, or mend ffmpeg")
+        file.write(made.read_bytes())

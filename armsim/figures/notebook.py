@@ -6,7 +6,8 @@ import base64
 
 from armsim.arm.robot import Robot
 from armsim.errors import ArmsimError
-from armsim.figures.drawn_run import DrawnArm, drawn
+from armsim.figures.drawn_arm import DrawnArm
+from armsim.figures.drawn_run import drawn
 from armsim.figures.picture import check_matplotlib
 from armsim.figures.plot import plot as plot
 from armsim.figures.robot_picture import draw_arm

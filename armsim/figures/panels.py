@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Any
@@ -15,8 +15,9 @@ from armsim.figures.drawn_run import DrawnRun
 from armsim.figures.envelope import Sum
 from armsim.figures.style import tick
 from armsim.files.faults import suggestion
-from armsim.model import Arm, Joint
+from armsim.model import Joint
 from armsim.plant.columns import KINDS, in_degrees, read_heading
+from armsim.simulation.energy_balance import EnergyBalance
 
 TITLES = {
     "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque in all", "tau_motor": "motor torque",
@@ -32,17 +33,25 @@ ENERGIES = {"kinetic": "kinetic_energy_J", "potential": "potential_energy_J"}
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve of a panel.
+    """A quantity of a joint or a part over time.
 
     Attributes:
+        kind: The quantity, as tolerances call it; "error" and "energy" for those.
         of: The joint, or the part.
-        value: What is drawn over time; a constant has no terms.
+        unit: As printed.
+        value: What is drawn, in that unit; a constant has no terms.
         look: The joint's or part's number, see `armsim.figures.style.look`.
+        heading: Of its column; empty for what has none.
+        reference: Whether it is what others follow.
     """
 
+    kind: str
     of: str
+    unit: str
     value: Sum
-    look: int
+    look: int = 0
+    heading: str = ""
+    reference: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,12 +59,11 @@ class Panel:
     """A panel: curves of one quantity in one unit.
 
     Attributes:
-        kind: The quantity, as tolerances call it; "error" and "energy" for those.
-        unit: As printed.
+        kind: See `Curve`.
+        unit: Likewise.
         curves: Over time.
         references: What curves are to follow: columns, or constant targets.
         limits: Bounds of curves: number of a look, and the value.
-        joints: Whether its curves are joints' or parts'.
         note: Said above it.
     """
 
@@ -64,8 +72,12 @@ class Panel:
     curves: tuple[Curve, ...]
     references: tuple[Curve, ...] = ()
     limits: tuple[tuple[int, float], ...] = ()
-    joints: bool = True
     note: str = ""
+
+    @property
+    def joints(self) -> bool:
+        """Whether its curves are joints' or parts'."""
+        return of_joint(self.kind)
 
     @property
     def label(self) -> str:
@@ -84,58 +96,39 @@ class Panel:
         """The same of some joints alone."""
         curves, references = (tuple(c for c in cs if c.look in chosen) for cs in (self.curves, self.references))
         limits = tuple(limit for limit in self.limits if limit[0] in chosen)
-        return Panel(self.kind, self.unit, curves, references, limits, self.joints, self.note)
+        return replace(self, curves=curves, references=references, limits=limits)
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column of a run: its quantity, joint or part, its unit, and its value in that unit."""
-
-    heading: str
-    kind: str
-    of: str
-    unit: str
-    value: Sum
-    reference: bool = False
-
-
-@dataclass
 class Panels:
     """The panels of a run.
 
     Args:
         run: The run.
-        degrees: Whether angles are drawn in degrees; those that the run has in degrees are in any case.
-        unit: Of angles, "rad" or "deg", in place of the run's own; for runs that are drawn together.
+        angle: Unit of angles, "rad" or "deg"; empty for those of the run.
 
     Attributes:
         arm: Of the run; None where it is not known.
         joints: Names of joints, in order.
     """
 
-    run: DrawnRun
-    degrees: bool = False
-    unit: str = ""
-    arm: Arm | None = field(init=False)
-    joints: list[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        found = self.run.drawn_arm()
+    def __init__(self, run: DrawnRun, angle: str = "") -> None:
+        self.run, self.angle = run, angle
+        found = run.drawn_arm()
         self.arm = None if found is None else found.arm
-        self._columns = [self._column(heading) for heading in self.run.headings]
-        seen = [column.of for column in self._columns if _of_joint(column.kind)]
+        read = [self._read(heading) for heading in run.headings]
+        seen = [curve.of for curve in read if of_joint(curve.kind)]
         self.joints = list(dict.fromkeys(seen)) if self.arm is None else [joint.name for joint in self.arm.joints]
+        numbers = {name: i for i, name in enumerate(self.joints)}
+        self._columns = [replace(curve, look=numbers.get(curve.of, len(numbers))) for curve in read]
+        self._targets = run.control("target", len(numbers)) or []
+        self._known = [*self._columns, *filter(None, map(self._error, self._columns))]
 
     def default(self) -> list[Panel]:
         """Positions, velocities, motor torques, voltages, currents, tracking errors and energies, as far as there are any."""
         made = []
         for kind in DEFAULT:
-            if kind == "energy":
-                made += self._energy()
-            elif kind == "error":
-                made += self._panels(self._errors())
-            else:
-                made += self._panels([column for column in self._columns if column.kind == kind])
+            of_kind = [curve for curve in self._known if curve.kind == kind]
+            made += self._energy() if kind == "energy" else self._panels(of_kind)
         return made or self._panels(self._columns)
 
     def chosen(self, patterns: Sequence[str]) -> list[Panel]:
@@ -144,89 +137,64 @@ class Panels:
         Raises:
             UsageError: A pattern names none.
         """
-        wanted: list[_Column] = []
-        known = [*self._columns, *self._errors()]
+        wanted: list[Curve] = []
         for pattern in patterns:
-            named = [c for c in known if any(fnmatchcase(name, pattern) for name in _names(c))]
+            named = [c for c in self._known if any(fnmatchcase(name, pattern) for name in _names(c))]
             if not named:
                 where = spelled(f"--columns {pattern}", f"columns: {pattern!r}")
-                mend = (
-                    suggestion(pattern, [column.heading for column in known])
-                    + "\npatterns such as q_* take all that begin so"
-                )
+                mend = suggestion(pattern, [column.heading for column in self._known])
+                mend += "\npatterns such as q_* take all that begin so"
                 raise UsageError.of(where, f"columns of {self.run.name}", "none of this name", mend)
             wanted += [column for column in named if column not in wanted]
         return self._panels(wanted)
 
-    def _column(self, heading: str) -> _Column:
+    def _read(self, heading: str) -> Curve:
         match = REFERENCE.fullmatch(heading)
         followed = f"{match[1]}_{match[2]}" if match else ""
         reference = followed in self.run.headings
         kind, of, unit = read_heading(followed if reference else heading) or (heading, "", "")
         factor = 1.0
-        if unit.startswith("rad") and (self.degrees or self.unit == "deg"):
-            unit, factor = f"deg{unit[3:]}", math.degrees(1.0)
-        elif unit.startswith("deg") and self.unit == "rad":
-            unit, factor = f"rad{unit[3:]}", math.radians(1.0)
-        return _Column(heading, kind, of, unit, Sum(((heading, factor),)), reference)
+        if self.angle and unit[:3] in ("rad", "deg") and unit[:3] != self.angle:
+            unit, factor = self.angle + unit[3:], turn(self.angle) / turn(unit)
+        return Curve(kind, of or heading, unit, Sum(((heading, factor),)), 0, heading, reference)
 
-    def _panels(self, columns: Sequence[_Column]) -> list[Panel]:
+    def _panels(self, curves: Sequence[Curve]) -> list[Panel]:
         """A panel for every quantity and unit."""
-        grouped: dict[tuple[str, str], list[_Column]] = {}
-        for column in columns:
-            grouped.setdefault((column.kind, column.unit), []).append(column)
+        grouped: dict[tuple[str, str], list[Curve]] = {}
+        for curve in curves:
+            grouped.setdefault((curve.kind, curve.unit), []).append(curve)
         return [self._panel(kind, unit, found) for (kind, unit), found in grouped.items()]
 
-    def _panel(self, kind: str, unit: str, columns: Sequence[_Column]) -> Panel:
-        if not _of_joint(kind):
-            curves = [Curve(column.of or column.heading, column.value, i) for i, column in enumerate(columns)]
-            return Panel(kind, unit, tuple(curves), joints=False)
-        curves = [Curve(column.of, column.value, self._look(column.of)) for column in columns if not column.reference]
-        names = [curve.of for curve in curves] or [column.of for column in columns]
-        references = [Curve(column.of, column.value, self._look(column.of)) for column in columns if column.reference]
-        if kind == "q" and not references:
-            targets = [(name, self._target(name, unit)) for name in names]
-            references = [Curve(name, Sum((), x), self._look(name)) for name, x in targets if x is not None]
-        limits = [(self._look(name), bound) for name in names for bound in self._bounds(kind, name, unit)]
+    def _panel(self, kind: str, unit: str, found: Sequence[Curve]) -> Panel:
+        if not of_joint(kind):
+            return Panel(kind, unit, tuple(replace(curve, look=i) for i, curve in enumerate(found)))
+        curves, references = ([c for c in found if c.reference == which] for which in (False, True))
+        shown = dict.fromkeys(curve.look for curve in curves or references if curve.look < len(self.joints))
+        if kind == "q" and not references and self._targets:
+            constants = [Sum((), turn(unit) * self._targets[i]) for i in shown]
+            references = [Curve(kind, self.joints[i], unit, x, i) for i, x in zip(shown, constants, strict=True)]
+        limits = [(i, bound) for i in shown for bound in self._bounds(kind, i, unit)]
         return Panel(kind, unit, tuple(curves), tuple(references), tuple(limits))
 
-    def _look(self, name: str) -> int:
-        return self.joints.index(name) if name in self.joints else len(self.joints)
-
-    def _target(self, name: str, unit: str) -> float | None:
-        """The constant target of a joint, in a unit; None where there is none."""
-        targets = self.run.control("target", len(self.joints))
-        if targets is None or name not in self.joints:
-            return None
-        return targets[self.joints.index(name)] * (math.degrees(1.0) if unit.startswith("deg") else 1.0)
-
-    def _bounds(self, kind: str, name: str, unit: str) -> list[float]:
+    def _bounds(self, kind: str, i: int, unit: str) -> list[float]:
         """The bounds of a joint's quantity, in a unit."""
-        if self.arm is None or name not in self.joints:
+        if self.arm is None:
             return []
-        i = self.joints.index(name)
         limits = self.run.control("limit", len(self.joints))
         output = (self.run.scenario.get("control") or {}).get("output")
-        turn = math.degrees(1.0) if unit.startswith("deg") else 1.0
-        return [turn * x for x in bounds(kind, self.arm.joints[i], None if limits is None else limits[i], output)]
+        return [turn(unit) * x for x in bounds(kind, self.arm.joints[i], None if limits is None else limits[i], output)]
 
-    def _errors(self) -> list[_Column]:
-        """Reference or target less position: `e_R1_rad`."""
-        made = []
-        for column in self._columns:
-            if column.kind != "q" or column.reference or column.of not in self.joints:
-                continue
-            minus = column.value.scaled(-1.0).terms
-            reference = next((c for c in self._columns if c.reference and (c.kind, c.of) == ("q", column.of)), None)
-            target = self._target(column.of, column.unit)
-            if reference is not None:
-                error = Sum((*reference.value.terms, *minus))
-            elif target is not None:
-                error = Sum(minus, target)
-            else:
-                continue
-            made.append(_Column(column.heading.replace("q", "e", 1), "error", column.of, column.unit, error))
-        return made
+    def _error(self, curve: Curve) -> Curve | None:
+        """Reference or target less position: `e_R1_rad`; None for anything but positions that are to be somewhere."""
+        if curve.kind != "q" or curve.reference or curve.of not in self.joints:
+            return None
+        wanted = [c.value for c in self._columns if c.reference and (c.kind, c.of) == ("q", curve.of)]
+        wanted += [Sum((), turn(curve.unit) * self._targets[curve.look])] if self._targets else []
+        if not wanted:
+            return None
+        minus = tuple((heading, -factor) for heading, factor in curve.value.terms)
+        error = Sum((*wanted[0].terms, *minus), wanted[0].constant)
+        return replace(curve, kind="error", value=error, heading=curve.heading.replace("q", "e", 1))
 
     def _energy(self) -> list[Panel]:
         """Kinetic and potential energy, and their sum; what the audit leaves unexplained is said above."""
@@ -234,9 +202,9 @@ class Panels:
             return []
         parts = {name: Sum(((heading, 1.0),)) for name, heading in ENERGIES.items()}
         parts["their sum"] = Sum(tuple(chain.from_iterable(one.terms for one in parts.values())))
-        curves = tuple(Curve(name, value, i) for i, (name, value) in zip((4, 5, 6), parts.items(), strict=True))
+        curves = tuple(Curve("energy", name, "J", value, i) for i, (name, value) in enumerate(parts.items(), 4))
         note = "" if self.run.audit is None else audit_note(self.run.audit)
-        return [Panel("energy", "J", curves, joints=False, note=note)]
+        return [Panel("energy", "J", curves, note=note)]
 
 
 def bounds(kind: str, joint: Joint, limit: float | None = None, output: str | None = None) -> list[float]:
@@ -252,39 +220,43 @@ def bounds(kind: str, joint: Joint, limit: float | None = None, output: str | No
         Of positions the ends of the range that there are [rad or m]; else the least bound of magnitude, of either sign.
     """
     if kind == "q":
-        ends = () if joint.limit is None else (joint.limit.lower, joint.limit.upper)
-        return [float(end) for end in ends if math.isfinite(end)]
-    motor, least = joint.motor, []
+        return [end for end in joint.bounds if end is not None]
+    motor, known = joint.motor, list[tuple[Any, float]]()
     if motor is not None:
-        gear = abs(motor.gear)
-        volts, amps, torque, speed = (getattr(motor.limits, x) for x in ("voltage", "current", "torque", "speed"))
-        of_motor = {
-            "voltage": [volts],
-            "current": [amps],
+        gear, limits = abs(motor.gear), motor.limits
+        factors = {
+            "voltage": [(limits.voltage, 1.0)],
+            "current": [(limits.current, 1.0)],
             "tau_motor": [
-                None if torque is None else torque * gear,
-                None if amps is None or motor.Kp is None else amps * abs(motor.Kp) * gear,
+                (limits.torque, gear),
+                *([] if motor.Kp is None else [(limits.current, abs(motor.Kp) * gear)]),
             ],
-            "qd": [None if speed is None else speed / gear],
+            "qd": [(limits.speed, 1.0 / gear)],
         }
-        least = [float(x) for x in of_motor.get(kind, []) if x is not None]
+        known = factors.get(kind, [])
+    least = [float(x) * factor for x, factor in known if x is not None]
     if limit is not None and kind == {"voltage": "voltage", "torque": "tau_motor"}.get(output or ""):
         least.append(limit)
     return [] if not least else [-min(least), min(least)]
 
 
-def audit_note(audit: Mapping[str, Any]) -> str:
+def audit_note(audit: EnergyBalance) -> str:
     """What an energy balance leaves unexplained, in words."""
-    share = audit.get("relative")
-    of = "" if share is None else f", {tick(float(f'{100 * share:.2g}'))} % of the energy exchanged"
-    return f"no work explains {tick(audit['residual'], 2)} J{of}"
+    share = tick(float(f"{100 * audit.relative:.2g}"))
+    return f"no work explains {tick(audit.residual, 2)} J, {share} % of the energy exchanged"
 
 
-def _of_joint(kind: str) -> bool:
+def turn(unit: str) -> float:
+    """A unit of angles, or of their rates, in one of radians."""
+    return math.degrees(1.0) if unit.startswith("deg") else 1.0
+
+
+def of_joint(kind: str) -> bool:
+    """Whether a quantity is of joints."""
     return kind in ("prev_qd", "error") or any(kind == known.prefix for known in KINDS.values() if known.prefix)
 
 
-def _names(column: _Column) -> list[str]:
+def _names(column: Curve) -> list[str]:
     """What a column may be called: its heading, in degrees too, and either without the unit."""
     headings = [column.heading, *filter(None, [in_degrees(column.heading)])]
     unit = column.unit.replace("·", "").replace("/", "_").replace("²", "2")

@@ -7,10 +7,10 @@ import os
 import warnings
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import IO, Any
 
 from armsim.errors import UsageError, spelled
-from armsim.files.new_file import check_output, unwritable, whole_file
+from armsim.files.new_file import check_output, output_file
 
 DPI = 120
 WINDOWLESS = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")  # backends of matplotlib
@@ -48,10 +48,7 @@ def check_picture(
     folder = os.path.dirname(os.path.abspath(name))
     if not os.path.isdir(folder):
         raise UsageError.of(asked, "a folder that is there", f"no folder {folder}", "make it, or name another")
-    if not force and os.path.isfile(name):
-        mend = f"choose another name, or add {spelled('--force', 'force=True')} to replace it"
-        raise UsageError.of(asked, "a new file", "one that exists", mend)
-    check_output(name, option)
+    check_output(name, force=force, option=option)
 
 
 def check_matplotlib(asked: str) -> None:
@@ -87,22 +84,21 @@ def save(figure: Any, path: str | PathLike[str], option: str = "--plot") -> None
     Raises:
         UsageError: It cannot be written.
     """
-    name = os.fspath(path)
-    try:
-        with whole_file(name) as file, warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph")  # of a name, that the font lacks: a box is drawn
-            figure.savefig(file, format=ending_of(name), dpi=DPI)
-    except OSError as error:
-        raise unwritable(name, error, option) from None
+    with output_file(os.fspath(path), option) as file:
+        _write(figure, file, ending_of(os.fspath(path)), DPI)
 
 
 def png_of(figure: Any, dpi: int = DPI) -> bytes:
     """A figure of matplotlib as PNG, at so many pixels an inch."""
     made = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph")  # as above
-        figure.savefig(made, format="png", dpi=dpi)
+    _write(figure, made, "png", dpi)
     return made.getvalue()
+
+
+def _write(figure: Any, file: IO[bytes], ending: str, dpi: int) -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # of a name, that the font lacks: a box is drawn
+        figure.savefig(file, format=ending, dpi=dpi)
 
 
 def show(figure: Any) -> None:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
 from armsim.errors import UsageError, spelled
-from armsim.figures.drawn_run import Drawable, DrawnRun, drawn
+from armsim.figures.drawn_run import Drawable, drawn, each
 from armsim.figures.overlay import draw_runs
 from armsim.figures.picture import check_matplotlib, check_picture, save
 from armsim.figures.run import draw_run
-from armsim.simulation.result import Result
 
 Progress = Callable[[int, int], object]
 
@@ -24,7 +22,6 @@ def plot(
     degrees: bool = False,
     force: bool = False,
     progress: Progress | None = None,
-    option: str = "-o",
 ) -> Any:
     """Draw a run, or several over each other with their differences.
 
@@ -37,7 +34,6 @@ def plot(
         degrees: Draw angles in degrees.
         force: Replace a picture that is there.
         progress: Called with bytes read and bytes in all.
-        option: That names the picture on the command line.
 
     Returns:
         The figure, of matplotlib; a notebook shows it.
@@ -49,10 +45,10 @@ def plot(
     if path is None:
         check_matplotlib("plot")
     else:
-        check_picture(path, force, option)
+        check_picture(path, force, "-o")
     patterns = columns.split(",") if isinstance(columns, str) else columns
     wanted = [pattern.strip() for pattern in patterns if pattern.strip()]
-    given = [runs] if isinstance(runs, (str, os.PathLike, Result, DrawnRun)) else list(runs)
+    given = each(runs)
     if not given:
         raise UsageError.of("plot", "one run or more", "none", spelled("name a folder", "give one"))
     read = [0]
@@ -68,5 +64,5 @@ def plot(
     sizes += [n * table.size for n, run in zip(passes, seen, strict=True) for table in run.tables]
     figure = draw_run(seen[0], wanted, degrees) if len(seen) == 1 else draw_runs(seen, wanted, degrees)
     if path is not None:
-        save(figure, path, option)
+        save(figure, path, "-o")
     return figure

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from armsim.figures.drawn_run import DrawnRun
-from armsim.figures.envelope import Array, Sum, curves_of
-from armsim.figures.panels import Curve, Panel, Panels
+from armsim.figures.envelope import Array, Points, Sum, curves_of
+from armsim.figures.panels import Panel, Panels
 from armsim.figures.style import BLACK, GREY, WIDTH, look, marked, new_figure, plain, whole_angles, within, worded
 
 ABREAST = 8  # joints in a panel; of more, panels stand beside each other
@@ -19,8 +19,11 @@ SHORT = 0.5  # share of its time that a run must have done for the rest to be sh
 QUIET = ("tau_motor", "voltage", "current")  # left out where they are 0 all the time
 LATE = 0.8  # share of a diverged run after which it may leave its panels
 FAR = 3.0  # by which factor it then exceeds what came before
+FOLLOWED: dict[str, Any] = {"linewidth": 1.0, "linestyle": (0, (5, 3))}
+LIMIT: dict[str, Any] = {"linewidth": 0.9, "linestyle": (0, (1, 1.5))}
+CURVE: dict[str, Any] = {"linewidth": 1.3, "markersize": 4.5, "markerfacecolor": "white"}
 
-Curves = dict[Sum, tuple[Array, Array]]
+Curves = dict[Sum, Points]
 
 
 def draw_run(run: DrawnRun, columns: Sequence[str] = (), degrees: bool = False) -> Any:
@@ -35,44 +38,38 @@ def draw_run(run: DrawnRun, columns: Sequence[str] = (), degrees: bool = False) 
         UsageError: A pattern names no column.
         FileFaults: A table is damaged.
     """
-    panels = Panels(run, degrees)
+    panels = Panels(run, "deg" if degrees else "")
     rows = panels.chosen(columns) if columns else panels.default()
     curves = curves_of(run, [curve.value for panel in rows for curve in (*panel.curves, *panel.references)])
     silent = [] if columns else [panel for panel in rows if panel.kind in QUIET and _zero(panel, curves)]
     rows = [panel for panel in rows if panel not in silent]
-    groups = _groups(len(panels.joints) if any(panel.joints for panel in rows) else 0)
+    joints = [panel for panel in rows if panel.joints]
+    groups = _groups(len(panels.joints) if joints else 0)
     figure = new_figure(WIDTH if len(groups) == 1 else 5.5 * len(groups), 1.0 + HEIGHT * max(1, len(rows)))
     end = max((times[-1] for times, _ in curves.values() if len(times)), default=None)
     figure.suptitle(worded(headline(run, end, silent)), fontsize="large")
     axes: Any = figure.subplots(max(1, len(rows)), len(groups), sharex=True, sharey="row", squeeze=False)
     for row, panel in zip(axes, rows, strict=False):
-        for k, (axis, group) in enumerate(zip(row, groups, strict=True)):
-            if not panel.joints and k:
-                axis.set_visible(False)
-                continue
-            drawn = panel.of_looks(group) if panel.joints and len(groups) > 1 else panel
-            draw_panel(axis, drawn, curves)
-            if not panel.joints:
-                axis.legend(loc="best", fontsize="small", framealpha=0.7)
+        for axis, group in zip(row, groups, strict=True):
+            axis.set_visible(panel.joints or group is groups[0])
+            draw_panel(axis, panel.of_looks(group) if panel.joints else panel, curves)
+        if not panel.joints:
+            row[0].legend(loc="best", fontsize="small", framealpha=0.7)
         fit(row[0], panel, curves, run.status == "diverged")
         row[0].set_ylabel(worded(panel.label, 30))
-        if panel.note:
-            row[0].set_title(panel.note, loc="right", fontsize="small", color=GREY)
-    for k, group in enumerate(groups):
-        joints = [panel for panel in rows if panel.joints]
-        if joints:
-            _legend(
-                axes[0, k], [panels.joints[i] for i in group if i < len(panels.joints)], group, joints, len(groups) == 1
-            )
+        row[0].set_title(panel.note, loc="right", fontsize="small", color=GREY)
     for axis in axes.flat:
         over_time(axis, run, end)
-    figure.align_ylabels(axes[:, 0])
-    for axis in axes[-1]:
-        axis.set_xlabel("t [s]")
-    for k in range(1, len(groups)):  # below these nothing is drawn that could have the numbers
-        last = [axis for axis in axes[:, k] if axis.get_visible()][-1]
+    for column, group in zip(axes.T, groups, strict=True):
+        if joints:
+            names = {i: panels.joints[i] for i in group if i < len(panels.joints)}
+            _legend(column[0], names, joints, 7 if len(groups) == 1 else 4)
+        last = [axis for axis in column if axis.get_visible()][
+            -1
+        ]  # below it nothing is drawn that could have the numbers
         last.tick_params(labelbottom=True)
         last.set_xlabel("t [s]")
+    figure.align_ylabels(axes[:, 0])
     return figure
 
 
@@ -81,7 +78,7 @@ def headline(run: DrawnRun, end: float | None, silent: Sequence[Panel] = ()) -> 
     if end is None:
         return f"{run.title}\nno rows" + (f": {run.status} before the first" if run.status != "complete" else "")
     lines = [run.title]
-    if run.status in ("interrupted", "diverged"):
+    if run.ended:
         of = "" if run.duration is None else f" of {run.duration:g} s"
         lines.append(f"{run.status}: rows to {end:.6g} s{of}")
     if silent:
@@ -90,29 +87,22 @@ def headline(run: DrawnRun, end: float | None, silent: Sequence[Panel] = ()) -> 
 
 
 def draw_panel(axis: Any, panel: Panel, curves: Curves) -> None:
-    """Draw the curves, references and limits of a panel."""
+    """Draw the curves, references and limits of a panel; a curve has the marks of its joint or part."""
     plain(axis)
     if panel.unit == "deg":
         whole_angles(axis)
     for number, bound in panel.limits:
-        axis.axhline(bound, color=look(number).color, linewidth=0.9, linestyle=(0, (1, 1.5)), zorder=1.5)
+        axis.axhline(bound, color=look(number).color, zorder=1.5, **LIMIT)
     for reference in panel.references:
-        style: dict[str, Any] = {"color": look(reference.look).color, "linewidth": 1.0, "linestyle": (0, (5, 3))}
+        style = {"color": look(reference.look).color, "zorder": 1.8, **FOLLOWED}
         if reference.value.terms:
-            axis.plot(*curves[reference.value], zorder=1.8, **style)
+            axis.plot(*curves[reference.value], **style)
         else:
-            axis.axhline(reference.value.constant, zorder=1.8, **style)
+            axis.axhline(reference.value.constant, **style)
     for k, curve in enumerate(panel.curves):
-        draw_curve(axis, curve, *curves[curve.value], shift=k / max(1, len(panel.curves)))
-
-
-def draw_curve(axis: Any, curve: Curve, times: Array, values: Array, shift: float = 0.0, **style: Any) -> None:
-    """Draw a curve with the marks of its joint or part."""
-    how = look(curve.look)
-    style = {"color": how.color, "linewidth": 1.3, "marker": how.mark, "markersize": 4.5, **style}
-    axis.plot(
-        times, values, label=worded(curve.of, 16), markevery=marked(times, shift), markerfacecolor="white", **style
-    )
+        how, (times, values) = look(curve.look), curves[curve.value]
+        marks = {"marker": how.mark, "markevery": marked(times, k / len(panel.curves))}
+        axis.plot(times, values, label=worded(curve.of, 16), color=how.color, **marks, **CURVE)
 
 
 def fit(axis: Any, panel: Panel, curves: Curves, diverged: bool = False) -> None:
@@ -122,9 +112,8 @@ def fit(axis: Any, panel: Panel, curves: Curves, diverged: bool = False) -> None
         times, values = curves.get(curve.value, (np.empty(0), np.array([curve.value.constant])))
         seen.append(early(times, values) if diverged and len(times) else values)
     within(axis, seen, panel.unit, panel.least, [bound for _, bound in panel.limits])
-    if diverged and any(
-        len(part) and np.nanmax(np.abs(part), initial=0.0) > _reach(axis) for part in _all(panel, curves)
-    ):
+    reach = max(map(abs, axis.get_ylim()))
+    if diverged and any(np.nanmax(np.abs(curves[curve.value][1]), initial=0.0) > reach for curve in panel.curves):
         axis.text(0.01, 0.04, "goes beyond", transform=axis.transAxes, fontsize="small", color=GREY)
 
 
@@ -145,55 +134,36 @@ def over_time(axis: Any, run: DrawnRun, end: float | None) -> None:
         last = 1.05 * end
     if last and math.isfinite(last):
         axis.set_xlim(0.0 if run.duration is not None else None, last)
-    if end is not None and run.status in ("interrupted", "diverged") and last and end < last:
+    if end is not None and run.ended and last and end < last:
         axis.axvspan(end, last, color=GREY, alpha=0.12, linewidth=0)
         axis.axvline(end, color=BLACK, linewidth=0.8)
 
 
 def _groups(joints: int) -> list[list[int]]:
-    """The joints that share panels."""
+    """The joints that share panels; others, which the arm does not have, are with the last."""
     count = max(1, math.ceil(joints / ABREAST))
-    return [list(map(int, part)) for part in np.array_split(np.arange(max(joints, 1)), count)]
+    *parts, last = np.array_split(np.arange(joints), count)
+    return [*(part.tolist() for part in parts), [*last.tolist(), joints]]
 
 
-def _legend(axis: Any, names: Sequence[str], group: Sequence[int], panels: Sequence[Panel], wide: bool) -> None:
+def _legend(axis: Any, names: dict[int, str], panels: Sequence[Panel], columns: int) -> None:
     """The joints, and what dashes and dots are, above a column of panels."""
     from matplotlib.lines import Line2D
 
     shown = {curve.look for panel in panels for curve in panel.curves}
-    style: dict[str, Any] = {"markerfacecolor": "white", "markersize": 4.5, "linewidth": 1.3}
-    entries = [
-        Line2D([], [], color=look(i).color, marker=look(i).mark, label=worded(name, 16), **style)
-        for i, name in zip(group, names, strict=False)
-        if i in shown
-    ]
+    joints = [(look(i), name) for i, name in names.items() if i in shown]
+    lines = [Line2D([], [], color=how.color, marker=how.mark, label=worded(name, 16), **CURVE) for how, name in joints]
     references = [reference for panel in panels for reference in panel.references]
     if references:
-        moving = any(reference.value.terms for reference in references)
-        word = "reference" if moving else "target"
-        entries.append(Line2D([], [], color=GREY, linewidth=1.0, linestyle=(0, (5, 3)), label=word))
+        word = "reference" if any(reference.value.terms for reference in references) else "target"
+        lines.append(Line2D([], [], color=GREY, label=word, **FOLLOWED))
     if any(panel.limits for panel in panels):
-        entries.append(Line2D([], [], color=GREY, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit"))
-    columns = 7 if wide else 4
-    axis.legend(
-        handles=entries,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=columns,
-        frameon=False,
-        fontsize="small",
-        columnspacing=1.2,
-    )
+        lines.append(Line2D([], [], color=GREY, label="limit", **LIMIT))
+    place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": columns}
+    axis.legend(handles=lines, frameon=False, fontsize="small", columnspacing=1.2, **place)
 
 
 def _zero(panel: Panel, curves: Curves) -> bool:
     """Whether there are values, and all are 0."""
-    return any(map(len, _all(panel, curves))) and not any(map(np.any, _all(panel, curves)))
-
-
-def _all(panel: Panel, curves: Curves) -> list[Array]:
-    return [values for curve in panel.curves for values in [curves[curve.value][1]]]
-
-
-def _reach(axis: Any) -> float:
-    return max(map(abs, axis.get_ylim()))
+    values = np.concatenate([curves[curve.value][1] for curve in panel.curves])
+    return len(values) > 0 and not values.any()

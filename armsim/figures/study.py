@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armsim.batches.runs import Runs
-from armsim.figures.picture import check_picture, save
 from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, worded
 from armsim.formulas.values import Drawn, Spaced, Values, text_of_value
 
@@ -19,25 +17,6 @@ MOST_LINES = 2000  # of parallel coordinates
 MOST_WORDS = 12  # at an axis
 MAP = "cividis"  # evenly bright, also to the colour-blind
 SHARE = 0.02  # of the largest values, which may be much larger, have the colour of those below
-
-
-def plot_study(found: Runs, axes: Mapping[str, Values], by: str, path: str | PathLike[str], unit: str = "") -> Any:
-    """Draw a study into a picture; see `study_figure`.
-
-    Args:
-        found: The results.
-        axes: What is varied.
-        by: The measure.
-        path: The picture; its suffix gives the format.
-        unit: Of the measure.
-
-    Raises:
-        UsageError: It cannot be drawn or written.
-    """
-    check_picture(path)
-    figure = study_figure(found, axes, by, unit)
-    save(figure, path)
-    return figure
 
 
 def study_figure(found: Runs, axes: Mapping[str, Values], by: str, unit: str = "") -> Any:
@@ -88,16 +67,13 @@ class _Axis:
         else:
             self.at = column
 
-    def along(self, axis: Any, which: str) -> None:
-        """Label the axis "x" or "y" of a panel."""
+    def label(self, axis: Any, which: str) -> None:
+        """Label the axis "x" or "y" of a panel, and make it logarithmic if it is."""
         getattr(axis, f"set_{which}label")(worded(self.name))
         if self.words:
             every = -(-len(self.words) // MOST_WORDS)
             at = range(0, len(self.words), every)
             getattr(axis, f"set_{which}ticks")(list(at), [worded(self.words[i], 24) for i in at])
-
-    def scale(self, axis: Any, which: str) -> None:
-        """Make the axis of a panel logarithmic, if it is."""
         if self.log:
             from matplotlib.ticker import FuncFormatter, LogLocator
 
@@ -132,8 +108,7 @@ def _curve(axis: Any, along: _Axis, values: NDArray[np.float64], by: str) -> Non
                   label="no value")  # fmt: skip
         axis.legend(frameon=False)
     plain(axis, x=not along.words)
-    along.scale(axis, "x")
-    along.along(axis, "x")
+    along.label(axis, "x")
     axis.set_ylabel(worded(by))
 
 
@@ -149,12 +124,12 @@ def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
 
 def _map(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.float64], by: str) -> None:
     (x, y), (low, high) = along, _limits(values)
-    first, second = np.unique(x.at), np.unique(y.at)
+    (first, column), (second, row) = (np.unique(of.at, return_inverse=True) for of in along)
     axis.set_facecolor("0.88")  # of runs without a value
     style = {"cmap": MAP, "vmin": low, "vmax": high}
     if len(first) * len(second) == len(values) and min(len(first), len(second)) > 1:
         cells = np.full((len(second), len(first)), np.nan)
-        cells[np.searchsorted(second, y.at), np.searchsorted(first, x.at)] = values
+        cells[row, column] = values
         edges = [_edges(at, of.log) for at, of in ((first, x), (second, y))]
         made = axis.pcolormesh(*edges, np.ma.masked_invalid(cells), **style)
     else:
@@ -162,8 +137,7 @@ def _map(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.floa
         made = axis.scatter(x.at[good], y.at[good], c=values[good], s=14, **style)
         axis.plot(x.at[~good], y.at[~good], "x", color=VERMILION, markersize=4)
     for which, of in (("x", x), ("y", y)):
-        of.scale(axis, which)
-        of.along(axis, which)
+        of.label(axis, which)
     _bar(figure, axis, made, by, values, high)
 
 

@@ -103,12 +103,12 @@ def whole_angles(axis: Any) -> None:
 
 
 def tick(value: float, digits: int = 6) -> str:
-    """A number at an axis: 0.25, 1200, 2e−5."""
+    """A number at an axis: 0.25, 1200, 2e−5, −∞."""
     text = f"{value:.{digits}g}"
     if "e" in text:
         mantissa, power = text.split("e")
         text = f"{mantissa}e{int(power)}"
-    return "0" if text in ("-0", "0") else text.replace("-", "−")
+    return "0" if text in ("-0", "0") else text.replace("-", "−").replace("inf", "∞")
 
 
 def within(axis: Any, values: Iterable[ArrayLike], unit: str, least: float = 0.0, also: Sequence[float] = ()) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 from armsim.arm.robot import load_robot
 from armsim.batches.runs import Runs
 from armsim.control import Controller
-from armsim.figures.picture import check_picture, save
 from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, worded
 from armsim.loading.scenario_file import read_scenario
 from armsim.tuning.margins import DELAY, FACTOR, FURTHEST, Margin
@@ -26,23 +24,12 @@ LEVEL = 1e-9  # m, by which no height changes
 Array = NDArray[np.float64]
 
 
-def plot_tuning(found: TuningResult, path: str | PathLike[str]) -> Any:
-    """Draw a tuning: the best so far over its trials, the cases of its test, and the margins.
+def tuning_figure(found: TuningResult) -> Any:
+    """A figure of a tuning: the best so far over its trials, the cases of its test, and the margins.
 
     Cases that vary targets are drawn where the tool then is, seen from the side: height, over the distance from the first
     joint's axis where that is vertical; others over the first two numbers that they vary, or over one and what is minimised.
-
-    Raises:
-        UsageError: It cannot be drawn or written.
     """
-    check_picture(path)
-    figure = tuning_figure(found)
-    save(figure, path)
-    return figure
-
-
-def tuning_figure(found: TuningResult) -> Any:
-    """The figure of `plot_tuning`."""
     factors = [margin for margin in found.margins if margin.unit == FACTOR]
     searched = bool(np.isfinite(found.curve).any())
     heights = [HEIGHT] if searched else []
@@ -90,15 +77,8 @@ def _map(axis: Any, found: TuningResult, test: Runs) -> None:
     size = 14.0 + 50.0 * (load / load.max() if load.max() > 0.0 else load)
     good = found.holds
     axis.scatter(x[good], y[good], s=size[good], color=BLUE, alpha=0.7, linewidths=0, label=f"{int(good.sum())} hold")
-    axis.scatter(
-        x[~good],
-        y[~good],
-        s=size[~good],
-        color=VERMILION,
-        marker="x",
-        linewidths=1.0,
-        label=f"{int((~good).sum())} do not",
-    )
+    bad: dict[str, Any] = {"color": VERMILION, "marker": "x", "linewidths": 1.0}
+    axis.scatter(x[~good], y[~good], s=size[~good], label=f"{int((~good).sum())} do not", **bad)
     axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     if load.max() > 0.0:
         axis.set_title(f"larger with more payload, up to {tick(float(load.max()), 3)} kg", fontsize="small", color=GREY)

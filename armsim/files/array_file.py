@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.errors import UsageError, spelled
-from armsim.files.new_file import refuse_to_overwrite, unwritable, whole_file
+from armsim.files.new_file import check_output, output_file
 
 
 def check_array_file(path: str, inputs: list[str], force: bool) -> None:
@@ -29,7 +29,7 @@ def check_array_file(path: str, inputs: list[str], force: bool) -> None:
             ending or "no ending",
             f"write for example {spelled('-o linear.npz, or take --json', 'linear.npz')}",
         )
-    refuse_to_overwrite(path, inputs, force)
+    check_output(path, inputs, force)
 
 
 def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
@@ -40,8 +40,5 @@ def write_arrays(path: str, arrays: Mapping[str, Any]) -> None:
     """
     import numpy as np
 
-    try:
-        with whole_file(path) as file:
-            np.savez(file, **arrays)
-    except OSError as error:
-        raise unwritable(path, error) from None
+    with output_file(path) as file:
+        np.savez(file, **arrays)

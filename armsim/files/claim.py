@@ -12,11 +12,12 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
-from armsim.files.regular_file import open_own, open_regular
+from armsim.errors import UsageError
+from armsim.files.regular_file import open_own
 
-PATTERN = re.compile(r"\.(?P<name>.+)\.(?P<token>[0-9a-f]{12})\.(?P<what>new|old|whole|part|lock)", re.DOTALL)
+PATTERN = re.compile(r"\.(?P<name>.+)\.(?P<token>[0-9a-f]{12})\.(?P<what>new|old|whole|lock)", re.DOTALL)
 LONGEST = 230  # bytes of a target's name, beyond which its hidden names, which may have 255, have a digest in its place
 
 
@@ -47,86 +48,62 @@ class Claim:
     def __init__(self, folder: str, name: str) -> None:
         short = len(os.fsencode(name)) <= LONGEST
         self.folder, self.name = folder, name if short else hashlib.sha256(os.fsencode(name)).hexdigest()
-        while True:
+        self._lock: int | None = None
+        while self._lock is None:
             self.token = os.urandom(6).hex()
-            path = self.path("lock")
-            self._lock: int | None = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-            if _held(self._lock, path):
-                return
-            os.close(self._lock)
+            self._lock = _held(self.path("lock"))
 
     def path(self, what: str) -> str:
-        """The path of a hidden name: "new", "old", "whole" or "part"."""
+        """The path of a hidden name: "new", "old" or "whole"."""
         return os.path.join(self.folder, f".{self.name}.{self.token}.{what}")
 
     def release(self) -> None:
         """Give the names back; what is under them is gone already, or is anybody's to recover."""
-        if self._lock is not None:
-            _release(self._lock, self.path("lock"))
-            self._lock = None
+        _release(self._lock, self.path("lock"))
 
 
 @contextmanager
-def sole(path: str) -> Iterator[bool]:
+def sole(path: str, sure: bool = False) -> Iterator[bool]:
     """Whether this process alone holds a lock file while the block lasts; it is removed then.
+
+    Args:
+        path: The file, which is made unless it is there.
+        sure: Whether a file system without locks counts as one on which others hold them.
 
     Raises:
         UsageError: It is no file of its own.
         OSError: It cannot be written.
     """
-    while True:
-        descriptor = open_own(path, os.O_RDWR | os.O_CREAT, 0o600)
-        held = _held(descriptor, path)
-        if held or _same(descriptor, path):
-            break
-        os.close(descriptor)  # who held it has removed it meanwhile
+    descriptor = _held(path, sure)
     try:
-        yield held
+        yield descriptor is not None
     finally:
-        if held:
-            _release(descriptor, path)
-        else:
-            os.close(descriptor)
-
-
-class Abandoned:
-    """What a process that died has left under its hidden names.
-
-    Attributes:
-        name: Of the target.
-        left: What there is: paths by "new", "old", "whole" and "part".
-    """
-
-    def __init__(self, name: str, left: dict[str, str]) -> None:
-        self.name, self.left = name, left
+        _release(descriptor, path)
 
 
 @contextmanager
-def abandoned(folder: str) -> Iterator[list[Abandoned]]:
-    """What dead processes have left in a folder, locked against all others while the block lasts; none if it cannot be read."""
+def abandoned(folder: str) -> Iterator[list[tuple[str, dict[str, str]]]]:
+    """What dead processes have left in a folder, locked against all others while the block lasts; nothing if it cannot be read.
+
+    Yields:
+        For each process the name of its target, and the paths of what there is by "new", "old" and "whole".
+    """
     found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     with suppress(OSError):
         for entry in os.listdir(folder):
             if match := PATTERN.fullmatch(entry):
                 found[match["name"], match["token"]][match["what"]] = os.path.join(folder, entry)
-    locks: dict[str, int] = {}
     dead = []
-    for (name, token), left in found.items():
-        if "lock" not in left and not any(map(os.path.isdir, left.values())):
-            continue  # a file of others that happens to have such a name
-        path = left.pop("lock", os.path.join(folder, f".{name}.{token}.lock"))
-        with suppress(OSError):
-            descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, links=False, mode=0o600)
-            if _held(descriptor, path, sure=True):
-                locks[path] = descriptor
-                dead.append(Abandoned(name, {what: path for what, path in left.items() if os.path.lexists(path)}))
-            else:
-                os.close(descriptor)
-    try:
+    with ExitStack() as locks:
+        for (name, token), left in found.items():
+            if "lock" not in left and not any(map(os.path.isdir, left.values())):
+                continue  # a file of others that happens to have such a name
+            path = left.pop("lock", os.path.join(folder, f".{name}.{token}.lock"))
+            with suppress(OSError, UsageError):
+                if locks.enter_context(sole(path, sure=True)):
+                    there = {what: p for what, p in left.items() if os.path.exists(p) and not os.path.islink(p)}
+                    dead.append((name, there))
         yield dead
-    finally:
-        for path, descriptor in locks.items():
-            _release(descriptor, path)
 
 
 def is_hidden_name(entry: str) -> bool:
@@ -134,33 +111,31 @@ def is_hidden_name(entry: str) -> bool:
     return PATTERN.fullmatch(entry) is not None
 
 
-def _held(descriptor: int, path: str, sure: bool = False) -> bool:
-    """Whether this process holds a lock now, and its file has not been replaced meanwhile.
-
-    Args:
-        descriptor: Of the file.
-        path: Of the file.
-        sure: Whether a file system without locks counts as one on which others hold them.
-    """
-    try:
-        _lock(descriptor)
-    except BlockingIOError:
-        return False
-    except PermissionError:  # as Windows says it
-        return False
-    except OSError:
-        return not sure
-    return _same(descriptor, path)
-
-
-def _same(descriptor: int, path: str) -> bool:
-    """Whether a file that is open still has its name."""
-    with suppress(OSError):
-        return os.path.samestat(os.fstat(descriptor), os.stat(path))
-    return False
+def _held(path: str, sure: bool = False) -> int | None:
+    """The descriptor of a lock file that this process alone holds from now on, see `sole`; None if another does."""
+    while True:
+        descriptor = open_own(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(descriptor)
+            held = True
+        except (BlockingIOError, PermissionError):  # the latter on Windows
+            held = False
+        except OSError:
+            held = not sure
+        there = False
+        with suppress(OSError):
+            there = os.path.samestat(os.fstat(descriptor), os.stat(path))
+        if held and there:
+            return descriptor
+        os.close(descriptor)
+        if there:
+            return None
+        # who held it has removed it meanwhile
 
 
-def _release(descriptor: int, path: str) -> None:
+def _release(descriptor: int | None, path: str) -> None:
+    if descriptor is None:
+        return
     if os.name == "nt":  # an open file stays
         os.close(descriptor)
     with suppress(OSError):

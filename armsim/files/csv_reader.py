@@ -21,8 +21,8 @@ from typing import IO
 import orjson
 
 from armsim.errors import visible
-from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
+from armsim.files.nodes import Place, clipped
 from armsim.files.source import open_table
 from armsim.files.table import DataTable, Findings, is_missing
 from armsim.files.yaml_reader import parsed_number

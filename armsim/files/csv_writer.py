@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from armsim.files.new_file import whole_file
+from armsim.files.new_file import output_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,9 +31,12 @@ def write_csv(
         path: The file; an existing one is replaced once the new one is whole.
         headings: Of the columns.
         values: Numbers in row-major order: a sequence, a ctypes array of doubles, or a flat numpy array.
+
+    Raises:
+        UsageError: It cannot be written; says why.
     """
     width = len(headings)
-    with whole_file(path) as file:
+    with output_file(path) as file:
         table = CsvTable(file.write, headings, range(width), (1.0,) * width)
         table.add(values, width, len(values) // max(width, 1))
 

@@ -88,6 +88,20 @@ def rename_onto_nothing(source: str, target: str) -> None:
         raise
 
 
+def rename_numbered(source: str, prefix: str, digits: int = 1, first: int = 1) -> str:
+    """Rename a folder to the first free one of the names that a prefix and a number make; its path.
+
+    Raises:
+        OSError: It cannot be done.
+    """
+    while True:
+        path = f"{prefix}{first:0{digits}d}"
+        with suppress(FileExistsError):
+            rename_onto_nothing(source, path)
+            return path
+        first += 1
+
+
 def flush(path: str) -> None:
     """Have a file's data, or a folder's names, on disk when this returns, as far as the system promises that.
 

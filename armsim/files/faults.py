@@ -6,11 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from armsim.errors import FileFaults, Refusal
-from armsim.files.document import Place, clipped
+from armsim.files.nodes import Place, clipped
 
 MOST = 50  # faults shown at once
 MOST_KEPT = 4 * MOST  # beyond, faults are no longer noted
 LISTED = 300  # characters of a list of names in a message
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What is doubted of a value, and how to mend it; see `Fault`."""
+
+    path: str
+    expected: str
+    found: str
+    mend: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,11 @@ class Fault:
     def __str__(self) -> str:
         title = f"{self.where}: {self.path}" if self.path else str(self.where)
         return str(Refusal(title, self.expected, self.found, self.mend))
+
+    @property
+    def doubt(self) -> Doubt:
+        """Without its place."""
+        return Doubt(self.path, self.expected, self.found, self.mend)
 
 
 class Report:

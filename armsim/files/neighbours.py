@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from armsim.files.document import clipped
+from armsim.files.nodes import clipped
 from armsim.files.regular_file import read_regular
 from armsim.files.shipped import looks_like_a_file, shipped_folder, shipped_path
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import IO
 
-from armsim.errors import UsageError, spelled
+from armsim.errors import UsageError, refusing, spelled
 from armsim.files.claim import Claim, abandoned
 from armsim.files.exchange import flush
 
@@ -30,7 +30,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     folder, name = os.path.split(path)
     _tidy(folder)
     claim = Claim(folder, name)
-    beside = claim.path("part")
+    beside = claim.path("new")
     try:
         with open(beside, "wb") as file:
             yield file
@@ -42,6 +42,51 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             os.remove(beside)
         claim.release()
+
+
+def write_whole(path: str, text: str) -> None:
+    """Write a file atomically; see `whole_file`."""
+    with whole_file(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def output_file(path: str | os.PathLike[str], option: str = "-o") -> Iterator[IO[bytes]]:
+    """A file that a user has named, for atomic writing; see `whole_file`.
+
+    Args:
+        path: The file.
+        option: That names it.
+
+    Raises:
+        UsageError: It cannot be written; says why.
+    """
+    with _writable(os.fspath(path), option), whole_file(path) as file:
+        yield file
+
+
+@contextmanager
+def made_folder(path: str) -> Iterator[None]:
+    """Make a folder, and those above it. If the block fails, those that are new, and empty, are gone again.
+
+    Raises:
+        OSError: They cannot be made.
+    """
+    missing, new = [], list[str]()
+    while path and not os.path.lexists(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    try:
+        for folder in reversed(missing):
+            with suppress(FileExistsError):
+                os.mkdir(folder)
+                new.insert(0, folder)
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for folder in new:
+                os.rmdir(folder)
+        raise
 
 
 def write_files(folder: str, texts: Mapping[str, str]) -> list[str]:
@@ -57,81 +102,54 @@ def write_files(folder: str, texts: Mapping[str, str]) -> list[str]:
     Raises:
         OSError: They cannot be written; folders that were made for them are gone again.
     """
-    paths = [os.path.join(folder, name) for name in texts]
-    made, above = [], folder
-    while above and not os.path.lexists(above):
-        made.append(above)
-        above = os.path.dirname(above)
-    new = [path for path in paths if not os.path.lexists(path)]
-    try:
-        os.makedirs(folder, exist_ok=True)
-        for path, text in zip(paths, texts.values(), strict=True):
-            with whole_file(path) as file:
-                file.write(text.encode())
-    except BaseException:
-        for path in new:
-            with suppress(OSError):
-                os.remove(path)
-        for path in made:
-            with suppress(OSError):
-                os.rmdir(path)
-        raise
-    return paths
+    texts = {os.path.join(folder, name): text for name, text in texts.items()}
+    new = [path for path in texts if not os.path.lexists(path)]
+    with made_folder(folder):
+        try:
+            for path, text in texts.items():
+                write_whole(path, text)
+        except BaseException:
+            for path in new:
+                with suppress(OSError):
+                    os.remove(path)
+            raise
+    return [*texts]
 
 
-def check_output(path: str, option: str = "-o") -> None:
-    """Refuse an output file that cannot be written, before the work begins.
+def check_output(output: str, inputs: Sequence[str] = (), force: bool = False, option: str = "-o") -> None:
+    """Refuse an output file before the work begins.
 
     Args:
-        path: The file.
+        output: The file.
+        inputs: Files that are read.
+        force: Whether it may replace a file.
         option: That names it.
 
     Raises:
-        UsageError: It cannot be written; says why.
+        UsageError: It is also an input, exists without `force`, or cannot be written; says why.
     """
-    try:
-        if os.path.isdir(path):
-            raise IsADirectoryError(None, "a folder")
-        if _is_stream(path):
-            if not os.access(path, os.W_OK):
-                raise PermissionError(None, "no permission to write it")
-            return
-        Claim(*os.path.split(_in_its_folder(path))).release()
-    except OSError as error:
-        raise unwritable(path, error, option) from None
-
-
-def unwritable(path: str, error: OSError, option: str = "-o") -> UsageError:
-    """The refusal of an output file that cannot be written, and why."""
-    found = error.strerror or str(error)
-    return UsageError.of(
-        spelled(f"{option} {path}", path), "a file that can be written", found, "check the folder and its permissions"
-    )
-
-
-def refuse_to_overwrite(output: str, inputs: Sequence[str], force: bool) -> None:
-    """Refuse an output file that is also an input, that exists without `force`, or that cannot be written.
-
-    Raises:
-        UsageError: It is refused; says why.
-    """
-    if os.path.lexists(output) and not (os.path.isdir(output) or _is_stream(output)):
+    name = spelled(f"{option} {output}", output)
+    stream, folder = _is_stream(output), os.path.isdir(output)
+    if os.path.lexists(output) and not stream and not folder:
         for given in inputs:
             if os.path.exists(given) and os.path.samefile(given, output):
-                raise UsageError.of(
-                    spelled(f"-o {output}", output),
-                    "another file than those that are read",
-                    f"{given} itself",
-                    "choose another name",
-                )
+                expected = "another file than those that are read"
+                raise UsageError.of(name, expected, f"{given} itself", "choose another name")
         if not force:
-            raise UsageError.of(
-                spelled(f"-o {output}", output),
-                "a new file",
-                "one that exists",
-                f"choose another name, or add {spelled('--force', 'force=True')} to replace it",
-            )
-    check_output(output)
+            mend = f"choose another name, or add {spelled('--force', 'force=True')} to replace it"
+            raise UsageError.of(name, "a new file", "one that exists", mend)
+    with _writable(output, option):
+        if folder:
+            raise IsADirectoryError(None, "a folder")
+        if not stream:
+            Claim(*os.path.split(_in_its_folder(output))).release()
+        elif not os.access(output, os.W_OK):
+            raise PermissionError(None, "no permission to write it")
+
+
+def _writable(path: str, option: str) -> AbstractContextManager[None]:
+    name = spelled(f"{option} {path}", path)
+    return refusing(name, "a file that can be written", "check the folder and its permissions")
 
 
 def _in_its_folder(path: str | os.PathLike[str]) -> str:
@@ -151,7 +169,7 @@ def _is_stream(path: str | os.PathLike[str]) -> bool:
 def _tidy(folder: str) -> None:
     """Remove files of dead processes that did not become whole."""
     with abandoned(folder) as dead:
-        for one in dead:
-            if "part" in one.left:
-                with suppress(OSError):
-                    os.remove(one.left["part"])
+        for _, left in dead:
+            if "new" in left:
+                with suppress(OSError):  # of a folder
+                    os.remove(left["new"])

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from armsim.errors import UsageError
 from armsim.files.csv_reader import MOST_NUMBERS
-from armsim.files.document import Place, clipped
 from armsim.files.faults import Report, refuse
+from armsim.files.nodes import Place, clipped
 from armsim.files.source import digest, open_table
 from armsim.files.table import DataTable
 

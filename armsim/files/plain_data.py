@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from armsim.files.document import DEEPEST, MOST_NODES, Map, Node, Place, Scalar, Seq
 from armsim.files.faults import refuse
+from armsim.files.nodes import DEEPEST, MOST_NODES, Map, Node, Place, Scalar, Seq
 
 LONGEST_INTEGER = 4000  # bits: Python writes no integer of more than 4300 digits
 
 
-def document(value: Any, place: Place) -> Node:
+def nodes_of(value: Any, place: Place) -> Node:
     """Nodes for plain Python data; all of them stand at `place`. Numpy arrays and numbers count as lists and floats.
 
     Raises:
@@ -32,6 +33,8 @@ class _Converter:
             return value
         if hasattr(value, "tolist"):
             value = value.tolist()
+        if hasattr(value, "as_data") and not isinstance(value, type):  # a document, or a number of one
+            value = value.as_data()
         self.count += 1
         if self.count > MOST_NODES:
             raise refuse(place, "", f"at most {MOST_NODES} values", "more of them", "check that it is the right data")
@@ -39,11 +42,11 @@ class _Converter:
             return Scalar(value, {None: "null", True: "true", False: "false"}[value], place)
         if isinstance(value, (int, float)):
             return self.number(value)
-        if isinstance(value, (dict, list, tuple)):
+        if isinstance(value, (Mapping, list, tuple)):
             if depth >= DEEPEST:
                 mend = "take levels out; data must not contain themselves"
                 raise refuse(place, "", f"at most {DEEPEST} levels of nesting", "a deeper one", mend)
-            if isinstance(value, dict):
+            if isinstance(value, Mapping):
                 items = {str(key): (place, self.node(item, depth + 1)) for key, item in value.items()}
                 return Map(items, place)
             return Seq([self.node(item, depth + 1) for item in value], place)

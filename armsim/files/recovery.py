@@ -6,15 +6,16 @@ Nothing is removed here but the files that runs consist of.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 
-from armsim.files.claim import Abandoned, abandoned, is_hidden_name
-from armsim.files.exchange import rename_onto_nothing
+from armsim.files.claim import abandoned, is_hidden_name
+from armsim.files.exchange import rename_numbered, rename_onto_nothing
 
+RUN_FORMAT = "armsim/run/1"
 RUNS = "runs"  # folder of the numbered runs
 TABLES = ("trajectory.csv", "torque.csv", "record.csv", "trajectory.parquet", "torque.parquet")
-RUN_FILES = (*TABLES, "run.yaml")
+ABOUT = "run.yaml"
+RUN_FILES = (*TABLES, ABOUT)
 OF_THE_SYSTEM = (".DS_Store", "Thumbs.db", "desktop.ini")  # file managers put them anywhere
 NAMED = 5  # files of others that a message names
 
@@ -36,45 +37,37 @@ def recover(folder: str | os.PathLike[str] | None) -> list[str]:
     places = [target] if folder is None else [os.path.dirname(target), target]
     for place in places:
         with abandoned(place) as dead:
-            for one in dead:
+            for name, left in dead:
                 with contextlib.suppress(OSError):
-                    told += _recovered(one, place)
+                    _recover(left, place, os.path.join(place, name), told)
     return told
 
 
-def _recovered(one: Abandoned, place: str) -> list[str]:
+def _recover(left: dict[str, str], place: str, target: str, told: list[str]) -> None:
     """Tidy up what one process left."""
-    left, target = one.left, os.path.join(place, one.name)
-    told = []
-    if "part" in left:
-        os.remove(left["part"])
     if "whole" in left:
         try:
             _drop_placeholders(left["whole"], place)
             move_in(left["whole"], place)
             told.append(f"{place}: a run that was stopped while its files were moved here is whole now")
         except FileExistsError:
-            told.append(
-                f"{put_beside(left['whole'], place)}: the rest of a run that was stopped while it was moved to {place}"
-            )
+            kept = put_beside(left["whole"], place)
+            told.append(f"{kept}: the rest of a run that was stopped while it was moved to {place}")
     if "old" in left and not os.path.lexists(target):
         rename_onto_nothing(left.pop("new", left["old"]), target)
         told.append(f"{target}: a run that was stopped while it replaced an earlier one is under its name now")
     elif "old" in left and "new" in left:
-        told.append(
-            f"{put_beside(left['old'], target)}: an earlier run that was to be replaced when armsim was stopped"
-        )
-        if os.path.isfile(
-            os.path.join(left["new"], "run.yaml")
-        ):  # whole and on disk: only then is the old one moved aside
+        kept = put_beside(left["old"], target)
+        told.append(f"{kept}: an earlier run that was to be replaced when armsim was stopped")
+        if os.path.isfile(os.path.join(left["new"], ABOUT)):  # whole and on disk: only then is the old one moved aside
             told.append(f"{put_beside(left['new'], target)}: the run that was to replace it")
-    for what in ("old", "new"):
-        path = left.get(what, "")
-        if os.path.isdir(path):
+    for path in (left.get("old", ""), left.get("new", "")):
+        if os.path.isfile(path):
+            os.remove(path)
+        elif os.path.isdir(path):
             clear(path, target)
             if os.path.isdir(path):
                 told.append(f"{path}: has files that armsim did not write: {named(entries(path))}; move them elsewhere")
-    return told
 
 
 def _drop_placeholders(whole: str, target: str) -> None:
@@ -93,7 +86,7 @@ def move_in(whole: str, target: str) -> None:
     """
     moved: list[tuple[str, str]] = []
     try:
-        for name in sorted(os.listdir(whole), key=lambda name: (name == "run.yaml", name)):
+        for name in sorted(os.listdir(whole), key=lambda name: (name == ABOUT, name)):
             step = os.path.join(whole, name), os.path.join(target, name)
             rename_onto_nothing(*step)
             moved.append(step)
@@ -106,12 +99,7 @@ def move_in(whole: str, target: str) -> None:
 
 def put_beside(folder: str, target: str) -> str:
     """Rename a folder to a free name beside a target; its path."""
-    for number in itertools.count(1):
-        path = f"{target}-kept-{number}"
-        with contextlib.suppress(FileExistsError):
-            rename_onto_nothing(folder, path)
-            return path
-    raise AssertionError("there is always a next number")
+    return rename_numbered(folder, f"{target}-kept-")
 
 
 def clear(folder: str, target: str | None) -> None:

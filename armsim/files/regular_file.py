@@ -6,10 +6,13 @@ import errno
 import os
 import re
 import stat
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 
 from armsim.errors import UsageError
+from armsim.files.faults import refuse
+from armsim.files.nodes import Place
 
 NEVER_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -67,10 +70,30 @@ def open_named(path: str) -> int:
     return open_regular(path)
 
 
-def to_regular(error: IrregularFile) -> str:
-    """How to mend the name of a file that is read."""
-    mends = {FOLDER: "name a file in it", NO_TEXT: "rename it"}
-    return mends.get(error.strerror, "write it to a file first")
+@contextmanager
+def readable(path: str, what: str, look: Callable[[str], str] | None = None) -> Iterator[None]:
+    """What the system refuses in this block is a fault of a user's file.
+
+    Args:
+        path: The file; messages show it as given.
+        what: Its kind, for example "a CSV file".
+        look: Tells how to find it if it is not there.
+
+    Raises:
+        FileFaults: It cannot be read; says why.
+    """
+    place = Place(path)
+    try:
+        yield
+    except FileNotFoundError:
+        mend = "check the name and the folder" if look is None else look(path)
+        raise refuse(place, "", what, "no file of this name", mend) from None
+    except IrregularFile as error:
+        mend = {FOLDER: "name a file in it", NO_TEXT: "rename it"}.get(error.strerror, "write it to a file first")
+        raise refuse(place, "", what, error.strerror, mend) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise refuse(place, "", f"{what} that can be read", reason, "check its name and permissions") from None
 
 
 def open_own(path: str, flags: int = os.O_RDONLY, mode: int = 0o644) -> int:

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.files.csv_reader import csv_blocks, csv_headings, csv_rows
-from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
+from armsim.files.nodes import Place, clipped
 from armsim.files.parquet import ENDING, check_parquet
 from armsim.files.source import open_table
 

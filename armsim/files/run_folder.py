@@ -10,26 +10,35 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import itertools
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
 
-from armsim.errors import UsageError, spelled
+from armsim.errors import UsageError, refusing, spelled
 from armsim.files.claim import Claim
-from armsim.files.exchange import exchanged, flush, rename_onto_nothing
+from armsim.files.exchange import exchanged, flush, rename_numbered, rename_onto_nothing
 from armsim.files.interrupts import interrupts_later
-from armsim.files.recovery import RUN_FILES, RUNS, clear, entries, move_in, named, put_beside, recover
+from armsim.files.new_file import made_folder
+from armsim.files.recovery import (
+    ABOUT,
+    RUN_FILES,
+    RUN_FORMAT,
+    RUNS,
+    clear,
+    entries,
+    move_in,
+    named,
+    put_beside,
+    recover,
+)
 from armsim.files.regular_file import read_regular
-
-RUN_FORMAT = "armsim/run/1"
 
 
 def is_run(folder: str | os.PathLike[str]) -> bool:
     """Whether a folder holds an armsim run."""
     try:
-        return f"format: {RUN_FORMAT}".encode() in read_regular(os.path.join(folder, "run.yaml"), 1000)
+        return f"format: {RUN_FORMAT}".encode() in read_regular(os.path.join(folder, ABOUT), 1000)
     except OSError:
         return False
 
@@ -49,10 +58,8 @@ def check_target(folder: str | os.PathLike[str], force: bool = False) -> None:
         return
     if not os.path.isdir(path):
         raise _taken(path, "a file", "name another folder")
-    try:
+    with _writable(path):
         names = entries(path)
-    except OSError as error:
-        raise _unwritable(path, error) from None
     if not names:
         return
     foreign = [name for name in names if name not in RUN_FILES]
@@ -97,49 +104,46 @@ def new_run_folder(folder: str | os.PathLike[str] | None, scenario: str, force: 
     recover(folder)
     if folder is not None:
         check_target(folder, force)
-    made = RunFolder(folder, scenario, force)
-    try:
-        yield made
-        if not made.path:
-            with interrupts_later():
-                made.finish()
-    except OSError as error:
-        raise _unwritable(made.parent, error) from None
-    finally:
-        made.close()
+    given = None if folder is None else os.fspath(folder)
+    with _writable(given or RUNS):
+        target = os.path.realpath(os.path.join(RUNS, scenario) if given is None else given)
+        inside = given is not None and os.path.isdir(target) and not entries(target)
+    parent = target if inside else os.path.dirname(target)
+    with _writable(parent), made_folder(parent):
+        made = RunFolder(given, scenario, target, inside, force)
+        try:
+            os.mkdir(made.hidden)
+            yield made
+            if not made.path:
+                with interrupts_later():
+                    made.finish()
+        finally:
+            made.close()
 
 
 class RunFolder:
     """A run folder that is being written.
 
+    Args:
+        given: The folder as the user has typed it; None for a numbered one.
+        scenario: Name of the scenario.
+        target: The folder; of a numbered one the path before its number.
+        inside: Whether the target is there, and empty.
+        force: Whether an armsim run may be replaced.
+
     Attributes:
         hidden: Where to write.
-        parent: The folder that this is in.
         path: Its path afterwards, as the user may type it.
 
     Raises:
-        UsageError: It cannot be written.
+        OSError: It cannot be written.
     """
 
-    def __init__(self, folder: str | os.PathLike[str] | None, scenario: str, force: bool = False) -> None:
-        self._given = None if folder is None else os.fspath(folder)
-        self._force, self._scenario = force, scenario
-        self._claim: Claim | None = None
-        self._parents: list[str] = []  # that are made for it
-        self._flushed = False
-        self.path = ""
-        self.parent = self._given or RUNS
-        try:
-            self._target = os.path.realpath(os.path.join(RUNS, scenario) if self._given is None else self._given)
-            self._inside = self._given is not None and os.path.isdir(self._target) and not entries(self._target)
-            self.parent = self._target if self._inside else os.path.dirname(self._target)
-            self._make_parents()
-            self._claim = Claim(self.parent, os.path.basename(self._target) or "run")
-            self.hidden = self._claim.path("new")
-            os.mkdir(self.hidden)
-        except OSError as error:
-            self.close()
-            raise _unwritable(self.parent, error) from None
+    def __init__(self, given: str | None, scenario: str, target: str, inside: bool, force: bool) -> None:
+        self._given, self._scenario, self._target, self._inside, self._force = given, scenario, target, inside, force
+        self.path, self._parent = "", target if inside else os.path.dirname(target)
+        self._claim = Claim(self._parent, os.path.basename(target) or "run")
+        self.hidden, self._old, self._whole = map(self._claim.path, ("new", "old", "whole"))
 
     def file(self, name: str) -> str:
         """The path of a file to write."""
@@ -156,42 +160,43 @@ class RunFolder:
         """
         free = shutil.disk_usage(self.hidden).free
         if free < least:
-            where = self._given or RUNS
-            raise UsageError.of(
-                where,
-                f"room for the rows, at least {size_text(least)}",
-                size_text(free),
-                "make room, or log less often",
-            )
+            expected, mend = f"room for the rows, at least {size_text(least)}", "make room, or log less often"
+            raise UsageError.of(self._given or RUNS, expected, size_text(free), mend)
 
-    def keep_elsewhere(self, error: OSError, save: Callable[[str], object]) -> None:
-        """Save a run that this folder has no room for where temporary files are; return if it cannot be there, either.
+    @contextlib.contextmanager
+    def or_elsewhere(self, save: Callable[[str], object]) -> Iterator[None]:
+        """Save a run for which this block finds no room where temporary files are.
 
         Args:
-            error: Why it cannot be here.
             save: Saves it in a folder.
 
         Raises:
             UsageError: It is kept there, which is told.
+            OSError: There is no room there, either.
         """
+        try:
+            yield
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                kept = self._refuge()
+                try:
+                    save(kept)
+                except (OSError, UsageError):
+                    os.rmdir(os.path.dirname(kept))
+                else:
+                    raise self._elsewhere(error.strerror or str(error), kept) from None
+            raise
+
+    def _refuge(self) -> str:
+        """A folder where temporary files are, which is not there yet."""
         import tempfile
 
-        with contextlib.suppress(OSError):
-            place = tempfile.mkdtemp(prefix="armsim-")
-            kept = os.path.join(place, self._scenario)
-            try:
-                save(kept)
-            except (OSError, UsageError):
-                os.rmdir(place)
-                return
-            raise self._elsewhere(error, kept) from None
+        return os.path.join(tempfile.mkdtemp(prefix="armsim-"), self._scenario)
 
-    def _elsewhere(self, found: OSError | str, kept: str) -> UsageError:
+    def _elsewhere(self, found: str, kept: str) -> UsageError:
         """The refusal of a folder in whose place the run is in another one."""
-        if isinstance(found, OSError):
-            found = found.strerror or str(found)
-        where = self._given or RUNS
-        return UsageError.of(where, "a folder that can be written", found, f"the run is whole in {kept}: move it")
+        mend = f"the run is whole in {kept}: move it"
+        return UsageError.of(self._given or RUNS, "a folder that can be written", found, mend)
 
     def flush(self) -> None:
         """Have what is written on disk.
@@ -202,7 +207,6 @@ class RunFolder:
         for name in os.listdir(self.hidden):
             flush(self.file(name))
         flush(self.hidden)
-        self._flushed = True
 
     def conclude(self, last: Callable[[], None]) -> None:
         """Write the last of it, and give it its name; a Ctrl-C then comes too late to stop anything.
@@ -228,96 +232,59 @@ class RunFolder:
             UsageError: The name was taken meanwhile, or cannot be had any longer; tells where the run is instead.
             OSError: It cannot be put on disk.
         """
-        if not self._flushed:
-            self.flush()
+        self.flush()
         try:
-            self._put()
+            self.path = self._put()
         except (OSError, UsageError) as error:
             found = error.strerror or str(error) if isinstance(error, OSError) else "files that appeared meanwhile"
             raise self._elsewhere(found, self._kept()) from None
         with contextlib.suppress(OSError):
-            flush(self.parent)
+            flush(self._parent)
 
-    def _put(self) -> None:
+    def _put(self) -> str:
+        """Give the folder its name, in place of an earlier run, if there is one and may be replaced; its path."""
+        target = self._target
         if self._given is None:
-            self.path = os.path.join(RUNS, self._number())
-        elif self._inside:
-            whole = self._hidden("whole")
-            if entries(self._target):
+            return os.path.join(RUNS, self._number())
+        if self._inside:
+            if entries(target):
                 raise FileExistsError(errno.EEXIST, "files that appeared meanwhile")
-            os.rename(self.hidden, whole)
-            move_in(whole, self._target)
-            self.path = self._given
-        else:
-            self._replace()
-            self.path = self._given
+            os.rename(self.hidden, self._whole)
+            move_in(self._whole, target)
+            return self._given
+        with contextlib.suppress(FileExistsError):
+            rename_onto_nothing(self.hidden, target)
+            return self._given
+        check_target(target, self._force)
+        if not exchanged(self.hidden, target):
+            os.rename(target, self._old)
+            try:
+                os.rename(self.hidden, target)
+            except OSError:
+                os.rename(self._old, target)
+                raise
+        return self._given
 
     def _number(self) -> str:
         """Give the folder the next free number, and say its name; two processes never get the same."""
         pattern = re.compile(re.escape(self._scenario) + r"-(\d{3,9})")
-        taken = [int(match[1]) for name in os.listdir(self.parent) if (match := pattern.fullmatch(name))]
-        for number in itertools.count(max(taken, default=0) + 1):
-            name = f"{self._scenario}-{number:03d}"
-            with contextlib.suppress(FileExistsError):
-                rename_onto_nothing(self.hidden, os.path.join(self.parent, name))
-                return name
-        raise AssertionError("there is always a next number")
-
-    def _replace(self) -> None:
-        """Put the folder under its name, in place of an earlier run, if there is one and may be replaced."""
-        target = self._target
-        with contextlib.suppress(FileExistsError):
-            rename_onto_nothing(self.hidden, target)
-            return
-        check_target(target, self._force)
-        if not exchanged(self.hidden, target):
-            aside = self._hidden("old")
-            os.rename(target, aside)
-            try:
-                os.rename(self.hidden, target)
-            except OSError:
-                os.rename(aside, target)
-                raise
-        with contextlib.suppress(OSError):
-            flush(self.parent)
+        taken = [int(match[1]) for name in os.listdir(self._parent) if (match := pattern.fullmatch(name))]
+        return os.path.basename(rename_numbered(self.hidden, f"{self._target}-", 3, max(taken, default=0) + 1))
 
     def _kept(self) -> str:
         """Where the run is kept that cannot have its name."""
-        whole = next(path for path in (self.hidden, self._hidden("whole")) if os.path.isdir(path))
+        whole = self.hidden if os.path.isdir(self.hidden) else self._whole
         with contextlib.suppress(OSError):
             return put_beside(whole, self._target)
-        import tempfile
-
-        kept = os.path.join(tempfile.mkdtemp(prefix="armsim-"), os.path.basename(self._target))
+        kept = self._refuge()
         shutil.copytree(whole, kept)
         return kept
 
-    def _make_parents(self) -> None:
-        missing = []
-        path = self.parent
-        while not os.path.lexists(path):
-            missing.append(path)
-            path = os.path.dirname(path)
-        for path in reversed(missing):
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(path)
-                self._parents.append(path)
-
-    def _hidden(self, what: str) -> str:
-        assert self._claim is not None
-        return self._claim.path(what)
-
     def close(self) -> None:
         """Remove what is left: of a failure all that was written, else the earlier run that it replaced."""
-        if self._claim is not None:
-            for what in ("old", "new") if self.path else ("new",):
-                if os.path.isdir(self._hidden(what)):
-                    clear(self._hidden(what), self._target if self.path else None)
-            self._claim.release()
-        if not self.path:
-            with contextlib.suppress(OSError):
-                for path in reversed(self._parents):
-                    os.rmdir(path)
+        for left in (self._old, self.hidden) if self.path else (self.hidden,):
+            clear(left, self._target if self.path else None)
+        self._claim.release()
 
 
 def size_text(count: int) -> str:
@@ -325,5 +292,5 @@ def size_text(count: int) -> str:
     return f"{count / 1e9:.3g} GB" if count >= 1e8 else f"{count / 1e6:.3g} MB"
 
 
-def _unwritable(path: str, error: OSError) -> UsageError:
-    return UsageError.of(path, "a folder that can be written", error.strerror or str(error), "name another with -o")
+def _writable(path: str) -> contextlib.AbstractContextManager[None]:
+    return refusing(path, "a folder that can be written", "name another with -o")

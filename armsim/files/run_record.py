@@ -7,58 +7,60 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
-from armsim.files.document import Map, Node, Scalar, Seq, shown
 from armsim.files.faults import refuse
-from armsim.files.recovery import TABLES
-from armsim.files.run_folder import RUN_FORMAT
+from armsim.files.nodes import Map, Node, Scalar, Seq, shown
+from armsim.files.recovery import ABOUT, RUN_FORMAT, TABLES
 from armsim.files.yaml_reader import read_yaml
+from armsim.records import Mismatch, from_plain
 
-ABOUT = "run.yaml"
-WHOLE = re.compile(r"[-+]?\d+")
+WHOLE = re.compile(r"[-+]?\d{1,300}")  # longer ones are no whole numbers of armsim's
 
 
 @dataclass(frozen=True)
-class RunRecord:
-    """The folder of a run or a recording, perhaps of another program's.
+class Record:
+    """A file that armsim has written, whose values are looked at as they are needed.
 
     Attributes:
-        folder: Its path.
-        tables: Paths of its tables.
-        root: The content of run.yaml; None where it is none of armsim's, or there is none.
+        root: Its content; None where it is none of armsim's, or there is none.
         data: The same as plain data.
     """
 
-    folder: str
-    tables: tuple[str, ...]
     root: Map | None = field(default=None, repr=False)
     data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    again = "run it again"  # how to have it anew
 
-    @property
-    def about(self) -> str:
-        """The path of run.yaml."""
-        return os.path.join(self.folder, ABOUT)
+    def __contains__(self, key: str) -> bool:
+        return key in self.data
 
-    def value(self, *keys: str, kind: type | tuple[type, ...] = object) -> Any:
-        """A value of run.yaml.
+    def value(self, *keys: str, kind: Any = object, **known: Any) -> Any:
+        """A value of run.yaml, or a result that it tells of.
 
         Args:
             keys: That lead to it.
-            kind: That it must be of.
+            kind: That it must be of; see `armsim.records.from_plain`.
+            known: Parts of the result that run.yaml does not have, or not under their names.
 
         Raises:
-            FileFaults: There is none, or one of another kind.
+            FileFaults: There is none, or a part is missing, or of another kind.
         """
         found: Any = self.data
         for key in keys:
             found = found.get(key) if isinstance(found, Mapping) else None
-        if found is None or not isinstance(found, kind) or (isinstance(found, int) and found < 0):
-            raise self._refused(keys, "a whole number, 0 or more" if kind is int else "a value of its kind")
-        return found
+        try:
+            if found is None and kind is object:
+                raise Mismatch(keys, kind)
+            return from_plain(kind, {**found, **known} if known else found, *keys)
+        except Mismatch as mismatch:
+            words = (
+                " or ".join(get_args(mismatch.kind)) if get_origin(mismatch.kind) is Literal else "a value of its kind"
+            )
+            expected = "a whole number, 0 or more" if mismatch.kind is int else words
+            raise self._refused(mismatch.keys, expected) from None
 
     def section(self, key: str) -> Mapping[str, Any]:
-        """A part of run.yaml; empty where it has none.
+        """A part of the file; empty where it has none.
 
         Raises:
             FileFaults: It is of another kind.
@@ -66,24 +68,36 @@ class RunRecord:
         found: Mapping[str, Any] = {} if self.data.get(key) is None else self.value(key, kind=Mapping)
         return found
 
-    def word(self, words: Sequence[str], *keys: str) -> str:
-        """A value of run.yaml that is one of some words.
-
-        Raises:
-            FileFaults: It is another.
-        """
-        found: str = self.value(*keys)
-        if found not in words:
-            raise self._refused(keys, " or ".join(words))
-        return found
-
     def _refused(self, keys: Sequence[str], expected: str) -> Exception:
         assert self.root is not None
         node: Node | None = self.root
+        place = self.root.place
         for key in keys:
-            node = node.get(key) if isinstance(node, Map) else None
-        found, place = ("nothing", self.root.place) if node is None else (shown(node), node.place)
-        return refuse(place, ".".join(keys), expected, found, "restore the file, or run it again")
+            if isinstance(node, Seq):
+                node = node.items[int(key)] if key.isdigit() else None
+            else:
+                node = node.get(key) if isinstance(node, Map) else None
+            place = place if node is None else node.place
+        found = "nothing" if node is None else shown(node)
+        return refuse(place, ".".join(keys), expected, found, f"restore the file, or {self.again}")
+
+
+@dataclass(frozen=True)
+class RunRecord(Record):
+    """The folder of a run or a recording, perhaps of another program's.
+
+    Attributes:
+        folder: Its path.
+        tables: Paths of its tables.
+    """
+
+    folder: str = ""
+    tables: tuple[str, ...] = ()
+
+    @property
+    def about(self) -> str:
+        """The path of run.yaml."""
+        return os.path.join(self.folder, ABOUT)
 
 
 def folder_of(run: str | PathLike[str]) -> str:
@@ -105,12 +119,12 @@ def run_record(run: str | PathLike[str]) -> RunRecord:
     written = root.get("format") if isinstance(root, Map) else None
     form = str(getattr(written, "value", None))
     if not isinstance(root, Map) or not form.startswith(RUN_FORMAT[:-1]):
-        return RunRecord(folder, tables)
+        return RunRecord(folder=folder, tables=tables)
     if form != RUN_FORMAT:
         assert written is not None
         mend = "take the version of armsim that wrote it, or one that reads it"
         raise refuse(written.place, "format", RUN_FORMAT, shown(written), mend)
-    return RunRecord(folder, tables, root, plain_of(root))
+    return RunRecord(root, plain_of(root), folder, tables)
 
 
 def plain_of(node: Node) -> Any:

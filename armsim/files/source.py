@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
-from typing import IO
+from io import BufferedReader
 
-from armsim.files.document import Place
 from armsim.files.faults import listed, refuse
 from armsim.files.neighbours import nearest_file, robot_of, scenarios_of
-from armsim.files.regular_file import IrregularFile, open_named, to_regular
+from armsim.files.nodes import Place
+from armsim.files.regular_file import open_named, readable
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
 
 MOST_BYTES = 2**32  # of a table
@@ -63,7 +63,7 @@ def find_file(kind: str, path_or_name: str) -> str:
     return path
 
 
-def open_table(path: str, what: str, most: float = MOST_BYTES) -> IO[bytes]:
+def open_table(path: str, what: str, most: float = MOST_BYTES) -> BufferedReader:
     """A file of numbers, opened: a regular one, as pipes and devices may have no end.
 
     Args:
@@ -74,21 +74,13 @@ def open_table(path: str, what: str, most: float = MOST_BYTES) -> IO[bytes]:
     Raises:
         FileFaults: It is not there, no regular file, too large, or cannot be read.
     """
-    place = Place(path)
-    try:
+    with readable(path, what):
         file = open(open_named(path), "rb")  # noqa: SIM115  the caller closes it
-    except IrregularFile as error:
-        raise refuse(place, "", what, error.strerror, to_regular(error)) from None
-    except FileNotFoundError:
-        raise refuse(place, "", what, "no file of this name", "check the name and the folder") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise refuse(place, "", f"{what} that can be read", reason, "check its name and permissions") from None
     if os.fstat(file.fileno()).st_size <= most:
         return file
     file.close()
     mend = "log less often, or cut the file into parts"
-    raise refuse(place, "", f"{what} of at most {MOST_BYTES // 2**30} GiB", "a larger one", mend)
+    raise refuse(Place(path), "", f"{what} of at most {MOST_BYTES // 2**30} GiB", "a larger one", mend)
 
 
 def beside(folder: str, path: str) -> str:

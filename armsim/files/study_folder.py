@@ -11,18 +11,21 @@ import contextlib
 import csv
 import hashlib
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any
+from typing import Any
 
-from armsim.errors import FileFaults, UsageError, spelled
-from armsim.files.claim import is_hidden_name, sole
-from armsim.files.document import Map, Node, Scalar
+from armsim.errors import FileFaults, UsageError, refusing, spelled
+from armsim.files.claim import sole
 from armsim.files.exchange import flush
-from armsim.files.new_file import whole_file
-from armsim.files.recovery import OF_THE_SYSTEM, named
+from armsim.files.interrupts import interrupts_later
+from armsim.files.new_file import made_folder, write_whole
+from armsim.files.nodes import Map
+from armsim.files.recovery import entries, named
 from armsim.files.regular_file import check_own, open_own
-from armsim.files.study_record import check_table, file_digest, study_results
+from armsim.files.run_record import plain_of
+from armsim.files.study_record import StudyRecord, check_table, file_digest
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 
@@ -30,8 +33,10 @@ STUDIES = "studies"  # folder of the numbered studies
 RECORD, PART, JOURNAL, LOCK = "study.yaml", "results.part", "journal", ".study.lock"
 SUMMARY, TUNED, TEST = "summary.yaml", "tuned.yaml", "test"  # of a tuning; the last is the folder of another study
 ENDINGS = ("csv", "parquet")
-FILES = (RECORD, PART, JOURNAL, LOCK, *(f"results.{ending}" for ending in ENDINGS))
+RESULTS = tuple(f"results.{ending}" for ending in ENDINGS)
+FILES = (RECORD, PART, JOURNAL, LOCK, *RESULTS)
 GRAIN = 2**20  # bytes that are read at a time
+MARK = re.compile(rb"(\d{1,18}) (\d{1,18}) (\w+)\n")  # a line of the journal: rows, bytes, hash
 COMMENT = """An armsim study. `armsim sweep study.yaml -o DIR` repeats it, and with --show INDEX carries out one of its runs."""
 OF_TUNING = (
     """An armsim study. `armsim tune study.yaml -o DIR` repeats it; tuned.yaml is the scenario with what was found."""
@@ -54,26 +59,17 @@ class StudyFolder:
     """
 
     def __init__(self, path: str, definition: Mapping[str, Any], heading: bytes, ending: str) -> None:
-        self.path, self._definition, self._heading, self._ending = path, dict(definition), heading, ending
+        self.path, self._definition, self._heading = path, dict(definition), heading
         self.rows, self.status = 0, "new"
         self.ended: Mapping[str, int] | None = None
-        self._hash = hashlib.sha256()
-        self._length = 0
-        self._descriptor: int | None = None
-
-    @property
-    def results(self) -> str:
-        """The path of the whole table."""
-        return self._file(f"results.{self._ending}")
+        self.results = self._file(f"results.{ending}")  # the path of the whole table
+        self._hash, self._length = hashlib.sha256(), 0
+        self._descriptors: list[int] = []  # of the rows and the journal
 
     @property
     def table(self) -> str:
         """The path of the rows that are there."""
         return self.results if self.status == "complete" else self._file(PART)
-
-    @property
-    def _comment(self) -> str:
-        return OF_TUNING if "tune" in self._definition else COMMENT
 
     def open(self) -> None:
         """Take up what is there, or begin.
@@ -82,56 +78,44 @@ class StudyFolder:
             OSError: It cannot be written.
         """
         found = read_record(self.path)
-        if found is not None and _asked(found) == self._definition:
-            self.status = "complete" if (found.get("results") or {}).get("status") == "complete" else "running"
-        if self.status == "complete" and os.path.isfile(self.results):
-            self._read_results()
-            self._forget()
-            return
-        if (
-            self.status != "new" and os.path.isfile(self.results) and self._ending == "csv"
-        ):  # stopped just before the end
-            os.replace(self.results, self._file(PART))
-        if self.status == "new":
-            with whole_file(self._file(RECORD)) as file:
-                file.write(yaml_text({**self._definition, "results": {"status": "running"}}, self._comment).encode())
+        if found is None or found.asked != self._definition:
+            if found is not None:  # another study, which may be replaced
+                self._forget(*RESULTS)
+                found = None
+            self._tell({"status": "running"})
+        elif os.path.isfile(self.results):
+            if found.whole:
+                self.look(found)
+                self._forget()
+                return
+            if self.results.endswith(".csv"):  # stopped just before the end
+                os.replace(self.results, self._file(PART))
         self.status = "running"
-        self._descriptor = open_own(self._file(PART), os.O_RDWR | os.O_CREAT)
-        self.rows, self._length, kept = self._sound() if found is not None else (0, 0, 0)
-        os.ftruncate(self._descriptor, self._length)
-        os.lseek(self._descriptor, 0, os.SEEK_END)
-        with self._journal() as journal:
-            journal.truncate(kept)
+        part = self._open(PART, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        journal = self._open(JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        kept = 0 if found is None else self._sound()
+        os.ftruncate(part, self._length)
+        os.ftruncate(journal, kept)
         if not self._length:
             self.append(self._heading, 0)
 
-    def _sound(self) -> tuple[int, int, int]:
-        """Rows and bytes that are there as the journal says, and the length of the journal up to there."""
-        lines = []
-        with contextlib.suppress(OSError), open(open_own(self._file(JOURNAL)), "rb") as journal:
-            at = 0
+    def _sound(self) -> int:
+        """Find which rows are there as the journal says; the length of the journal up to there."""
+        digest, length, kept = hashlib.sha256(), 0, 0
+        rows, marks = self._descriptors
+        with open(rows, "rb", closefd=False) as part, open(marks, "rb", closefd=False) as journal:
             for line in journal:
-                at += len(line)
-                words = line.decode("ascii", "replace").split()
-                if not line.endswith(b"\n") or len(words) != 3 or not (words[0] + words[1]).isdigit():
+                mark = MARK.fullmatch(line)
+                if mark is None or int(mark[2]) <= length:
                     break
-                lines.append((int(words[0]), int(words[1]), words[2], at))
-        assert self._descriptor is not None
-        size, found = os.fstat(self._descriptor).st_size, (0, 0, 0)
-        digest, kept, length = hashlib.sha256(), hashlib.sha256(), 0
-        os.lseek(self._descriptor, 0, os.SEEK_SET)
-        for rows, end, wanted, at in lines:
-            if not length < end <= size:
-                break
-            while length < end:
-                text = os.read(self._descriptor, min(GRAIN, end - length))
-                digest.update(text)
-                length += len(text)
-            if digest.hexdigest() != wanted:
-                break
-            found, kept = (rows, end, at), digest.copy()
-        self._hash = kept
-        return found
+                while length < int(mark[2]) and (text := part.read(min(GRAIN, int(mark[2]) - length))):
+                    digest.update(text)
+                    length += len(text)
+                if digest.hexdigest() != mark[3].decode():
+                    break
+                kept += len(line)
+                self.rows, self._length, self._hash = int(mark[1]), length, digest.copy()
+        return kept
 
     def append(self, text: bytes, rows: int) -> None:
         """Add rows; they are on disk when this returns.
@@ -139,21 +123,15 @@ class StudyFolder:
         Raises:
             OSError: There is no room.
         """
-        assert self._descriptor is not None
-        left = memoryview(text)
-        while left:
-            left = left[os.write(self._descriptor, left) :]
-        os.fsync(self._descriptor)
+        part, journal = self._descriptors
+        _write(part, text)
         self._hash.update(text)
         self._length += len(text)
         self.rows += rows
-        with self._journal() as journal:
-            journal.write(f"{self.rows} {self._length} {self._hash.hexdigest()}\n".encode())
-            journal.flush()
-            os.fsync(journal.fileno())
+        _write(journal, f"{self.rows} {self._length} {self._hash.hexdigest()}\n".encode())
 
     def finish(self, convert: Callable[[str, str], None] | None = None) -> None:
-        """Give the table its name, and say that it is whole.
+        """Give the table its name, and say that it is whole; Ctrl-C waits.
 
         Args:
             convert: Makes of the rows as CSV a table of another format.
@@ -162,61 +140,82 @@ class StudyFolder:
             OSError: It cannot be written.
         """
         self.close()
-        tally = Counter(row[-2] for row in rows_of(self._file(PART)))
-        if convert is None:
-            os.replace(self._file(PART), self.results)
-            flush(self.path)
-        else:
-            convert(self._file(PART), self.results)
-        results: dict[str, Any] = {
-            "status": "complete",
-            "file": os.path.basename(self.results),
-            "runs": self.rows,
-            "sha256": self._hash.hexdigest() if convert is None else file_digest(self.results),
-            "ended": {status: tally[status] for status in sorted(tally)},
-        }
-        with whole_file(self._file(RECORD)) as file:
-            file.write(yaml_text({**self._definition, "results": results}, self._comment).encode())
-        self._forget()
-        self.status, self.ended = "complete", results["ended"]
+        part = self._file(PART)
+        with interrupts_later():
+            tally = Counter(row[-2] for row in rows_of(part))
+            if convert is None:
+                os.replace(part, self.results)
+                flush(self.path)
+            else:
+                convert(part, self.results)
+            self.ended = {status: tally[status] for status in sorted(tally)}
+            results = {
+                "status": "complete",
+                "file": os.path.basename(self.results),
+                "runs": self.rows,
+                "sha256": self._hash.hexdigest() if convert is None else file_digest(self.results),
+                "ended": self.ended,
+            }
+            self._tell(results)
+            self._forget()
+            self.status = "complete"
 
-    def look(self) -> None:
+    def look(self, found: StudyRecord) -> None:
         """Find which rows are there, of an unfinished study as the journal says; nothing is changed.
 
+        Args:
+            found: What study.yaml says.
+
         Raises:
-            FileFaults: study.yaml does not tell of the results of a finished one, or the table is another one.
+            UsageError: The table is gone.
+            FileFaults: It does not tell of the results of a finished one, or the table is another one.
         """
-        if self.status == "complete":
-            self._read_results()
+        self.status = "complete" if found.whole else "running"
+        if not os.path.isfile(self.table):
+            mend = f"run `armsim sweep {self.path}/{RECORD}` again"
+            raise UsageError.of(self.table, "the rows of the study", "no such file", mend)
+        if found.whole:
+            self.ended = found.ended
+            self.rows = found.value("results", "runs", kind=int)
+            check_table(self.results, found.value("results", "sha256", kind=str))
             return
-        self._descriptor = open_own(self._file(PART))
         try:
-            self.rows = self._sound()[0]
+            self._open(PART, os.O_RDONLY)
+            with contextlib.suppress(FileNotFoundError):
+                self._open(JOURNAL, os.O_RDONLY)
+                self._sound()
         finally:
             self.close()
 
-    def _read_results(self) -> None:
-        """What study.yaml says of the whole table, which must be that one."""
-        results = study_results(self._file(RECORD))
-        check_table(self.results, results)
-        self.rows, self.ended = results.runs, results.ended
-
     def close(self) -> None:
         """Close the table."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        while self._descriptors:
+            os.close(self._descriptors.pop())
 
-    def _forget(self) -> None:
-        for name in (PART, JOURNAL):
+    def _tell(self, results: Mapping[str, Any]) -> None:
+        """Write study.yaml."""
+        comment = OF_TUNING if "tune" in self._definition else COMMENT
+        write_whole(self._file(RECORD), yaml_text({**self._definition, "results": results}, comment))
+
+    def _forget(self, *results: str) -> None:
+        for name in (PART, JOURNAL, *results):
             with contextlib.suppress(OSError):
                 os.remove(self._file(name))
 
-    def _journal(self) -> IO[bytes]:
-        return open(open_own(self._file(JOURNAL), os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
+    def _open(self, name: str, flags: int) -> int:
+        self._descriptors.append(open_own(self._file(name), flags))
+        return self._descriptors[-1]
 
     def _file(self, name: str) -> str:
         return os.path.join(self.path, name)
+
+
+def _write(descriptor: int, text: bytes) -> None:
+    """Add to a file, and have it on disk."""
+    left = memoryview(text)
+    while left:
+        left = left[os.write(descriptor, left) :]
+    os.fsync(descriptor)
 
 
 @contextlib.contextmanager
@@ -242,29 +241,16 @@ def study_folder(
         UsageError: It has something else, cannot be written, or another process is at it.
     """
     path = _numbered(name, definition) if folder is None else os.fspath(folder)
-    try:
+    mend = "make room, or name another with -o; the same command goes on with what is done"
+    with refusing(path, "a folder that can be written", mend):
         check_study_folder(path, definition, force)
-        os.makedirs(path, exist_ok=True)
-        with sole(os.path.join(path, LOCK)) as alone:
+        with made_folder(path), sole(os.path.join(path, LOCK)) as alone:
             if not alone:
                 mend = "wait for it, or name another folder with -o"
                 raise UsageError.of(path, "a study that no other process is at", "one that is being carried out", mend)
-            found = read_record(path)
-            if force and found is not None and _asked(found) != definition:
-                for file in FILES:
-                    with contextlib.suppress(FileNotFoundError):
-                        if file != LOCK:
-                            os.remove(os.path.join(path, file))
-            made = StudyFolder(path, definition, heading, ending)
-            try:
+            with contextlib.closing(StudyFolder(path, definition, heading, ending)) as made:
                 made.open()
                 yield made
-            finally:
-                made.close()
-    except OSError as error:
-        found_there = error.strerror or str(error)
-        mend = "make room, or name another with -o; the same command goes on with what is done"
-        raise UsageError.of(path, "a folder that can be written", found_there, mend) from None
 
 
 def check_study_folder(path: str, definition: Mapping[str, Any], force: bool) -> None:
@@ -278,13 +264,14 @@ def check_study_folder(path: str, definition: Mapping[str, Any], force: bool) ->
     expected = "a folder that is absent, empty, or has this study"
     if not os.path.isdir(path):
         raise UsageError.of(path, expected, "a file", "name another folder with -o")
-    names = sorted(n for n in os.listdir(path) if n not in OF_THE_SYSTEM and not is_hidden_name(n) and n != LOCK)
+    names = [name for name in entries(path) if name != LOCK]
     found = read_record(path)
     check_files(path, "tune" in definition)
     if found is None and names:
         raise UsageError.of(path, expected, f"other files: {named(names)}", "name another folder with -o")
-    if found is not None and _asked(found) != definition and not force:
-        differ = [key for key in {**definition, **_asked(found)} if found.get(key) != definition.get(key)]
+    if found is not None and found.asked != definition and not force:
+        asked = found.asked
+        differ = [key for key in {**definition, **asked} if asked.get(key) != definition.get(key)]
         mend = f"name another folder with -o, or add {spelled('--force', 'force=True')} to replace the study"
         raise UsageError.of(path, expected, f"another study: other {', '.join(differ)}", mend)
 
@@ -305,7 +292,7 @@ def check_files(folder: str, tuned: bool) -> None:
         check_own(os.path.join(folder, TEST), folder=True)
 
 
-def read_record(folder: str) -> dict[str, Any] | None:
+def read_record(folder: str) -> StudyRecord | None:
     """What study.yaml in a folder says; None if there is none that armsim wrote.
 
     Raises:
@@ -313,24 +300,11 @@ def read_record(folder: str) -> dict[str, Any] | None:
     """
     path = os.path.join(folder, RECORD)
     check_own(path)
-    try:
-        found = _plain(read_yaml(path)[0])
-    except FileFaults:
-        return None
-    return found if isinstance(found, dict) and isinstance(found.get("results"), dict) else None
-
-
-def _plain(node: Node) -> Any:
-    """Nodes as plain data."""
-    if isinstance(node, Scalar):
-        return node.value
-    if isinstance(node, Map):
-        return {key: _plain(value) for key, (_, value) in node.entries.items()}
-    return [_plain(item) for item in node.items]
-
-
-def _asked(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if key != "results"}
+    with contextlib.suppress(FileFaults):
+        root = read_yaml(path)[0]
+        if isinstance(root, Map) and isinstance(root.get("results"), Map):
+            return StudyRecord(root, plain_of(root))
+    return None
 
 
 def _numbered(name: str, definition: Mapping[str, Any]) -> str:
@@ -341,7 +315,7 @@ def _numbered(name: str, definition: Mapping[str, Any]) -> str:
         if not os.path.lexists(path):
             return path
         found = read_record(path)
-        if found is not None and _asked(found) == definition:
+        if found is not None and found.asked == definition:
             return path
         number += 1
 

@@ -1,4 +1,4 @@
-"""What study.yaml says of a finished study's results, and whether the table is the one that it says."""
+"""What study.yaml says, and whether the table of a finished study is the one that it tells of."""
 
 from __future__ import annotations
 
@@ -6,64 +6,49 @@ import csv
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import IO
+from typing import IO, Any
 
-from armsim.errors import FileFaults
-from armsim.files.document import Map, Node, Place, Scalar, shown
 from armsim.files.faults import refuse
+from armsim.files.nodes import Place
+from armsim.files.run_record import Record
 from armsim.files.source import open_table
-from armsim.files.yaml_reader import read_yaml
 
-GRAIN = 2**20  # bytes that are read at a time
 WHAT = "the table of a study"
 RESTORE = "restore it, or remove it and carry the study out again"
 
 
-@dataclass(frozen=True)
-class StudyResults:
-    """The results of a finished study.
+class StudyRecord(Record):
+    """study.yaml: what was asked for, and what came of it."""
 
-    Attributes:
-        runs: Rows of the table.
-        sha256: Of its bytes.
-        ended: How many runs there are of each status.
-    """
+    again = "carry the study out again"
 
-    runs: int
-    sha256: str
-    ended: Mapping[str, int]
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What it says besides its `results`."""
+        return {key: value for key, value in self.data.items() if key != "results"}
 
+    @property
+    def whole(self) -> bool:
+        """Whether it says that the study is at its end."""
+        return self.data["results"].get("status") == "complete"
 
-def study_results(path: str) -> StudyResults:
-    """The results that a study.yaml tells of.
-
-    Raises:
-        FileFaults: They are not as armsim writes them; says in which line.
-    """
-    root, _ = read_yaml(path)
-    results = root.get("results") if isinstance(root, Map) else None
-    if not isinstance(results, Map):
-        raise _damaged(Place(path), "results", "what came of the study", results)
-    ended = results.get("ended")
-    if not isinstance(ended, Map):
-        raise _damaged(results.place, "results.ended", "how many runs ended how", ended)
-    sha256 = results.get("sha256")
-    if not isinstance(sha256, Scalar) or not isinstance(sha256.value, str):
-        raise _damaged(results.place, "results.sha256", "the SHA-256 of the table", sha256)
-    counts = {key: _count(ended, key, "results.ended") for key in ended.entries}
-    return StudyResults(_count(results, "runs", "results"), sha256.text, counts)
+    @property
+    def ended(self) -> dict[str, int]:
+        """How many runs there are of each status, at the end of the study."""
+        return {
+            key: self.value("results", "ended", key, kind=int) for key in self.value("results", "ended", kind=Mapping)
+        }
 
 
-def check_table(path: str, results: StudyResults) -> None:
+def check_table(path: str, sha256: str) -> None:
     """Compare a study's table with its hash.
 
     Raises:
         FileFaults: It is another one; says in which line, where a line is none of a table.
     """
-    expected = f"the table as it was written, sha256 {results.sha256[:12]}..."
+    expected = f"the table as it was written, sha256 {sha256[:12]}..."
     found = file_digest(path)
-    if found == results.sha256:
+    if found == sha256:
         return
     with open_table(path, WHAT, math.inf) as file:
         line = None if path.endswith(".parquet") else _broken_line(file)
@@ -75,11 +60,8 @@ def check_table(path: str, results: StudyResults) -> None:
 
 def file_digest(path: str) -> str:
     """The SHA-256 of a table's bytes."""
-    digest = hashlib.sha256()
     with open_table(path, WHAT, math.inf) as file:
-        while piece := file.read(GRAIN):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _broken_line(file: IO[bytes]) -> tuple[int, str] | None:
@@ -94,18 +76,3 @@ def _broken_line(file: IO[bytes]) -> tuple[int, str] | None:
         if len(cells) != width or not line.endswith(b"\n"):
             return number, f"a line of {len(cells)} cells, cut short" if len(cells) <= width else f"{len(cells)} cells"
     return None
-
-
-def _count(of: Map, key: str, path: str) -> int:
-    node = of.get(key)
-    value = getattr(node, "value", None)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (value >= 0 and value == value // 1):
-        raise _damaged(of.place if node is None else node.place, f"{path}.{key}", "a whole number", node)
-    return int(value)
-
-
-def _damaged(place: Place, path: str, expected: str, node: Node | None) -> FileFaults:
-    found = "nothing" if node is None else shown(node)
-    return refuse(
-        place if node is None else node.place, path, expected, found, "restore the file, or carry the study out again"
-    )

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-from armsim.files.document import Place, clipped
 from armsim.files.faults import MOST, Report, refuse
+from armsim.files.nodes import Place, clipped
 
 MISSING = ("", "nan", ".nan", "na", "n/a", "null", "none")  # cells without a value, in lower case
 MOST_MISSING = 0.1  # share of a column that is read; one cell always may be

@@ -7,15 +7,16 @@ PyYAML parses (in C where it can); what its scalars mean is decided here, so tha
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, NoReturn
 
 import yaml
 
-from armsim.files.document import DEEPEST, MOST_NODES, Map, Node, Place, Scalar, Seq, clipped, shown
 from armsim.files.faults import Report, refuse
 from armsim.files.foreign import foreign
 from armsim.files.neighbours import look_around
-from armsim.files.regular_file import IrregularFile, read_regular, to_regular
+from armsim.files.nodes import DEEPEST, MOST_NODES, Map, Node, Place, Scalar, Seq, clipped, shown
+from armsim.files.regular_file import read_regular, readable
 
 MOST_BYTES = 1_000_000
 WORDED_BY_PYTHON = 64_000  # characters; syntax errors of larger files are worded by the parser in use
@@ -67,18 +68,10 @@ def read_yaml(path: str, report: Report | None = None, streams: bool = True) -> 
     Raises:
         FileFaults: The file cannot be read, or is not YAML that armsim takes.
     """
-    place = Place(path)
-    try:
+    with readable(path, "a YAML file", look_around):
         raw = read_regular(path, MOST_BYTES + 1, streams)
-    except FileNotFoundError:
-        raise refuse(place, "", "a YAML file", "no file of this name", look_around(path)) from None
-    except IrregularFile as error:
-        raise refuse(place, "", "a YAML file", error.strerror, to_regular(error)) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise refuse(place, "", "a YAML file that can be read", reason, "check its name and permissions") from None
     if (other := foreign(path, raw)) is not None:
-        raise refuse(place, "", "a robot or scenario file of armsim, in YAML", *other)
+        raise refuse(Place(path), "", "a robot or scenario file of armsim, in YAML", *other)
     return parse_yaml(raw, path, report), raw
 
 
@@ -126,6 +119,7 @@ def parsed_number(text: str) -> float | None:
     return None
 
 
+@lru_cache(maxsize=1024)  # keys, types and small numbers come again and again
 def resolved(text: str) -> str | float | bool | None:
     """The value of a plain scalar."""
     if text in WORDS:

@@ -28,6 +28,23 @@ def yaml_text(data: Any, comment: str = "") -> str:
     return "".join(lines) + yaml.serialize(root, Dumper=_Emitter, width=NEVER, allow_unicode=True)
 
 
+def in_one_line(data: Any) -> str:
+    """Data as YAML in one line, to stand in a document."""
+    root: Any = _Representer(sort_keys=False, default_flow_style=True).represent_data(data)
+    _flow(root)
+    text = yaml.serialize(root, Dumper=_Emitter, width=NEVER, allow_unicode=True, explicit_end=False)
+    return text.removesuffix("...\n").rstrip("\n")
+
+
+def _flow(node: Any) -> None:
+    """Write a node and all in it in brackets."""
+    if isinstance(node, yaml.CollectionNode):
+        node.flow_style = True
+        for item in node.value:
+            for part in item if isinstance(item, tuple) else (item,):
+                _flow(part)
+
+
 class _Representer(yaml.representer.SafeRepresenter):
     """Flow style for what fits on one line; quotes for text that would not read back as text."""
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from armsim import expr
 from armsim.errors import ArmsimError
-from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
+from armsim.files.nodes import Place, clipped
 from armsim.formulas.functions import COMPARISONS, FUNCTIONS, RESERVED, WHERE
 
 LONGEST = 1000  # characters

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from armsim.files.document import Place
 from armsim.files.faults import Report
+from armsim.files.nodes import Place
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 
 MOST_LETTERS = 100_000  # of all formulas of a file; thirty joints take some 10 000
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Quantity:
     """A number of a file, in its key's unit: SI, or degrees where the file says so.
 
@@ -24,8 +24,9 @@ class Quantity:
         place: Where it stands; of a default, the mapping that lacks the key.
         formula: The formula, unless a plain number was written.
         given: Whether it is in the file; False for a default.
-        kind: What it was read as, `armsim.spec.kinds.Number`, with its bounds.
+        kind: What it was read as, `armsim.document.kinds.Number`, with its bounds.
         unit: The unit written behind it; empty for none.
+        degrees: Whether it is an angle of a file whose angles are degrees.
     """
 
     value: float
@@ -33,13 +34,23 @@ class Quantity:
     place: Place
     formula: Formula | None = None
     given: bool = True
-    kind: Any = field(default=None, repr=False)
+    kind: Any = None
     unit: str = ""
+    degrees: bool = False
 
     @property
     def varies(self) -> bool:
         """Whether its formula has variables, such as the time, so that its value is none of the number's own."""
         return self.formula is not None and self.kind is not None and self.kind.varies(self.formula)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def as_data(self) -> str | float:
+        """It as any file may say it: a formula, or a number with a unit, as text; degrees with their unit."""
+        if self.degrees and not self.unit and not self.varies:
+            return f"{plain_number(self.value)} {self.kind.unit.split(' or ')[0].replace('rad', 'deg')}"
+        return self.text if self.formula is not None or self.unit else self.value
 
     @property
     def shown(self) -> str:
@@ -110,14 +121,3 @@ def plain_number(value: float) -> str:
     if math.isfinite(value) and value == int(value) and abs(value) < 1e16:
         return str(int(value))
     return {math.inf: ".inf", -math.inf: "-.inf"}.get(value, repr(value))
-
-
-def plain(data: Any) -> Any:
-    """Data with each `Quantity` replaced by its value and without keys that are None."""
-    if isinstance(data, Quantity):
-        return data.value
-    if isinstance(data, dict):
-        return {key: plain(value) for key, value in data.items() if value is not None}
-    if isinstance(data, (list, tuple)):
-        return [plain(value) for value in data]
-    return data

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
-from armsim.files.document import clipped
 from armsim.files.faults import suggestion
+from armsim.files.nodes import clipped
 from armsim.formulas.formula import FormulaError
 
 PI = Fraction("3.14159265358979323846264338327950288419716939937510582")
@@ -165,7 +165,7 @@ def units_of(unit: str, turns: Sequence[bool], output: str | None, law: str = ""
     """The units that a key's can be at some joints.
 
     Args:
-        unit: Of the key, as `armsim.spec.kinds.Number` has it: one, or "that of a joint that turns or that of one that slides".
+        unit: Of the key, as `armsim.document.kinds.Number` has it: one, or "that of a joint that turns or of one that slides".
         turns: Of each joint, whether it turns; empty where that is unknown.
         output: What a controller puts out, "voltage", "current" or "torque"; None where that is unknown.
         law: Its law.

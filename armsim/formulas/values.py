@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
 from armsim.errors import FileFaults, UsageError
-from armsim.files.document import clipped
+from armsim.files.nodes import clipped
 from armsim.formulas.formula import constant_value
 from armsim.formulas.quantity import plain_number
+from armsim.records import record
 
 EXPECTED = "values: 1,2,5 or 20:400:20 or log:1:100:9, or a distribution, normal:1:0.1 or uniform:1:2"
 NO_NUMBERS = ("nan", "inf", "infinity")  # nor words
@@ -26,7 +26,7 @@ Value = float | str | tuple[float, ...]
 LIST = re.compile(r"\[([^][]*)\]")
 
 
-@dataclass(frozen=True)
+@record
 class SpacedNumbers(Sequence[float]):
     """Numbers at equal distances, or ratios, ends included; each is computed where it is asked for.
 
@@ -62,7 +62,7 @@ class SpacedNumbers(Sequence[float]):
         return self.first + (self.last - self.first) * (i / n)
 
 
-@dataclass(frozen=True)
+@record
 class Listed:
     """Values one by one; words where a method, a law or a robot is varied, lists where a path stands for several numbers."""
 
@@ -81,8 +81,12 @@ class Listed:
     def __str__(self) -> str:
         return ",".join(map(text_of_value, self.values))
 
+    def as_data(self) -> Any:
+        """They as a study file has them."""
+        return [written_value(value) for value in self.values]
 
-@dataclass(frozen=True)
+
+@record
 class Spaced(Listed):
     """Numbers at equal distances, or ratios, ends included.
 
@@ -102,8 +106,11 @@ class Spaced(Listed):
     def __str__(self) -> str:
         return self.text
 
+    def as_data(self) -> str:
+        return self.text
 
-@dataclass(frozen=True)
+
+@record
 class Drawn:
     """A distribution: `normal` by its mean and standard deviation, `uniform` by its ends."""
 
@@ -113,6 +120,8 @@ class Drawn:
 
     def __str__(self) -> str:
         return f"{self.kind}:{plain_number(self.a)}:{plain_number(self.b)}"
+
+    as_data = __str__
 
 
 Values = Listed | Drawn
@@ -124,7 +133,7 @@ def combinations(axes: Iterable[Values]) -> tuple[int, str]:
     return math.prod(shape), clipped(" x ".join(map(str, shape)))
 
 
-@dataclass(frozen=True)
+@record
 class Interval:
     """Bounds between which a number is sought: `0:200`, or `log:1:200` where it is its logarithm that is sought.
 
@@ -140,6 +149,8 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{'log:' if self.log else ''}{plain_number(self.low)}:{plain_number(self.high)}"
+
+    as_data = __str__
 
     def at(self, share: float) -> float:
         """The number at a share of the way, 0 to 1, which are the bounds themselves."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from os import PathLike
-from typing import Any
 
 from armsim.arm.integration import real_number
 from armsim.clock import NEVER
 from armsim.control import Controller
+from armsim.document.timing import WHOLE
 from armsim.errors import Diverged, UsageError
 from armsim.linear.model import LinearModel, linear_model
-from armsim.loading import Scenario, scenario_of
+from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.plant import Plant, make_plant
 from armsim.plant import linearize as linearize_plant
 from armsim.plant.statics import steady_state
@@ -20,16 +18,15 @@ from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.runner import Job, Runner
 from armsim.simulation.simulate import simulate
-from armsim.spec.timing import WHOLE
 from armsim.stability.method_choice import with_method
 from armsim.stability.operating_points import aimed_at
 
 
 def linearize(
-    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
+    scenario: Given | Scenario,
     at: float = 0.0,
     target: bool = False,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     force_step: bool = False,
 ) -> LinearModel:
     """The linear equations of a scenario about one of its states, with exact coefficients.

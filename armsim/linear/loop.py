@@ -119,6 +119,12 @@ class JointLoop:
         with np.errstate(divide="ignore"):
             return FrequencyResponse(asked, 20 * np.log10(np.abs(L[k])), phase[k])
 
+    def bode_by_decades(self) -> FrequencyResponse:
+        """The response at 1, 2 and 5 of every decade about the crossovers."""
+        low, *_, high = self.frequencies
+        every = (float(f"{digit}e{power}") for power in range(-20, 20) for digit in (1, 2, 5))
+        return self.bode([f for f in every if low <= f <= high])
+
     @cached_property
     @np.errstate(all="ignore")
     def margins(self) -> LoopMargins:
@@ -147,26 +153,26 @@ class JointLoop:
     def _crossings(self, of: Function) -> Array:
         """Angular frequencies at which a function of L changes its sign, by bisection."""
 
-        def above(w: Array) -> Any:
-            L = self._at(w)
+        def above(L: Array) -> Any:
             return of(L) > ROUNDING * np.abs(L)
 
-        sign = above(self._grid)
+        sign = above(self._grid_response)
         k = np.flatnonzero(sign[:-1] != sign[1:])
         low, high = self._grid[k], self._grid[k + 1]
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
-            before = above(middle) == sign[k]
+            before = above(self._at(middle)) == sign[k]
             low, high = np.where(before, middle, low), np.where(before, high, middle)
         return low
 
     def _peak(self, of: Function) -> Crossing:
         """The largest magnitude of a function of L."""
-        w = self._grid
+        w, L = self._grid, self._grid_response
         for _ in range(ZOOMS):
-            k = int(np.abs(of(self._at(w)))[1:-1].argmax())
+            k = int(np.abs(of(L))[1:-1].argmax())
             w = np.linspace(w[k], w[k + 2], 9)
-        return Crossing(float(np.abs(of(self._at(w)))[4]), float(w[4]) / math.tau) if self.stable else NONE
+            L = self._at(w)
+        return Crossing(float(np.abs(of(L))[4]), float(w[4]) / math.tau) if self.stable else NONE
 
     def _at(self, w: Array) -> Any:
         """L at angular frequencies [rad/s]: 1 + L is the closed loop's characteristic polynomial over the open loop's."""
@@ -203,6 +209,11 @@ class JointLoop:
         grid = np.sort(np.concatenate([near, wide, even]))
         grid = grid[(grid >= wide[0]) & (grid <= high)]
         return grid[np.diff(grid, prepend=0.0) > CLOSE * grid]
+
+    @cached_property
+    def _grid_response(self) -> Any:
+        """L at the frequencies of the grid."""
+        return self._at(self._grid)
 
 
 def _found(margins: Array, w: Array) -> list[Crossing]:

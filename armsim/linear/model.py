@@ -60,6 +60,16 @@ class LinearModel(LinearSystem):
         return np.array(self.about.M)
 
     @property
+    def driven(self) -> bool:
+        """Whether the scenario drives the arm; otherwise its inputs are torques from outside."""
+        return self.about.plant.command is not None
+
+    @property
+    def output(self) -> str:
+        """What its inputs are: "voltage", "current" or "torque"."""
+        return self.inputs[0].partition("_")[0]
+
+    @property
     def is_equilibrium(self) -> bool:
         """Whether the operating point is an equilibrium; otherwise the equations hold along its motion, for a short time."""
         return max(map(abs, [*self.about.qd, *self.about.qdd])) <= AT_REST

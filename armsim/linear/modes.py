@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from armsim.spec.timing import seconds
+from armsim.document.timing import seconds
 
 TINY = 1e-15  # an eigenvalue z below it counts as zero (deadbeat)
 MOSTLY = 0.25  # of a mode's energy: joints with at least this share are named
@@ -88,7 +88,7 @@ def modes_of(
         if dt is not None:
             rate, unsure = _rate(x, dt), error / max(abs(x), TINY) / dt
         real, imag = (0.0 if abs(part) <= unsure and math.isfinite(part) else part for part in (rate.real, rate.imag))
-        modes.append(Mode(complex(real, imag), None if dt is None else x, where))
+        modes.append(Mode(complex(real, imag), None if dt is None else complex(x), where))
     return sorted(modes, key=lambda mode: (-mode.rate.real, mode.rate.imag))
 
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from armsim import document
 from armsim.control import Constant, Controller, FeedbackLaw, Pid, StateFeedback
+from armsim.document.timing import WHOLE
 from armsim.errors import UsageError
-from armsim.formulas.quantity import plain
 from armsim.linear.feedback import closed_by, delayed, delayed_cost, predictive_gains
 from armsim.linear.lqr import Cost, cost_of, gains_of
 from armsim.linear.system import Array, LinearSystem
@@ -23,7 +24,6 @@ from armsim.loading import Scenario
 from armsim.loading.scenario_file import MOST_DELAY
 from armsim.plant import Linearization, Linearizer
 from armsim.plant.statics import steady_state
-from armsim.spec.timing import WHOLE
 
 DIGITS = 6  # significant digits of the decentralised gains
 TARGET_DECIMALS = 9  # of the proposed target
@@ -48,7 +48,7 @@ class Regulator:
     scenario: Scenario
     weights: Cost
     period: float | None
-    given: dict[str, Any]
+    given: dict[str, float | list[float]]
 
     def __repr__(self) -> str:
         time = "in continuous time" if self.period is None else f"every {self.period:g} s"
@@ -99,6 +99,11 @@ class Regulator:
     def states(self) -> tuple[str, ...]:
         """Names of the states that `K` feeds back."""
         return delayed(self._plant[0], self.delay).states
+
+    @property
+    def inductive(self) -> bool:
+        """Whether currents are among them."""
+        return len(self.model.states) > 2 * self.about.n
 
     @cached_property
     def joints(self) -> Array:
@@ -171,42 +176,37 @@ class Regulator:
         return np.divide(u, kp, out=np.zeros_like(u), where=kp != 0)
 
     @property
-    def control(self) -> dict[str, Any]:
+    def control(self) -> document.Control:
         """The `control` block of a scenario file with the decentralised gains, in the file's units.
 
         Its target is the pose plus `offset`, so that the arm comes to rest in the pose itself.
         """
-        kp, kd = self.joints.T
-        return self._block({"law": "pd", "kp": kp.tolist(), "kd": kd.tolist()}, np.array(self.about.q) + self.offset)
+        kp, kd = self.joints.T.tolist()
+        return self._control("pd", self.about.q + self.offset, kp=kp, kd=kd)
 
     @property
-    def full_control(self) -> dict[str, Any]:
+    def full_control(self) -> document.Control:
         """The `control` block with the full matrix K; what holds the pose is fed forward, the same wherever the arm is."""
         K = [[float(f"{k:.{DIGITS}g}") for k in row] for row in self.K]
-        law = {"law": "state_feedback", "K": K, "feedforward": "inverse_dynamics"}
-        return self._block(law, np.array(self.about.q))
+        return self._control("state_feedback", np.array(self.about.q), K=K, feedforward="inverse_dynamics")
 
-    def _block(self, law: dict[str, Any], place: Array) -> dict[str, Any]:
+    def _control(self, law: str, place: Array, **gains: Any) -> document.Control:
         """A `control` block with a target [rad or m], in the file's units; limit, delay and encoders are the scenario's."""
         command, scenario = self.about.plant.command, self.scenario
-        block: dict[str, Any] = {
-            "law": law.pop("law"),
-            "output": "torque" if command is None else command.output,
-            **law,
-        }
         turns = [scenario.degrees and joint.kind.turns for joint in self.about.plant.arm.joints]
         target = np.where(turns, np.degrees(place), place)
-        block["target"] = [round(x, TARGET_DECIMALS) + 0.0 for x in target.tolist()]
-        original = scenario.command
-        if isinstance(original, Controller) and any(limit is not None for limit in original.limit):
-            block["limit"] = list(original.limit)
-        if self.period is not None:
-            block["period"] = self.period
-        if self.delay and self.period is not None:
-            block["delay"] = float(f"{self.delay * self.period:.15g}")
-        if self._controller is not None and self._controller.encoder is not None:
-            block["encoder"] = plain(scenario.file.data["control"]["encoder"])
-        return block
+        given = scenario.file.document.control
+        limit = [*getattr(scenario.command, "limit", ())]
+        return document.Control(
+            law=law,
+            output="torque" if command is None else command.output,
+            **gains,
+            target=[round(x, TARGET_DECIMALS) + 0.0 for x in target.tolist()],
+            limit=limit if any(limit) else None,
+            period=self.period,
+            delay=float(f"{self.delay * self.period:.15g}") if self.delay and self.period else None,
+            encoder=None if given is None or self._controller is None else given.encoder,
+        )
 
 
 def _joint_alone(about: Linearization, i: int) -> LinearSystem:

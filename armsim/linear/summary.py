@@ -1,24 +1,26 @@
-"""A linear model as plain data, which the command line prints, and as arrays for a file."""
+"""A linear model as data, which the command line prints, and as arrays for a file."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from armsim.document.base import plain
 from armsim.linear.model import LinearModel
 from armsim.linear.modes import Mode
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import LinearSystem
+from armsim.records import attributes
 from armsim.stability.step_modes import stable_steps
 
 
 def summarize(
     model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None, bode: str | None = None
 ) -> dict[str, Any]:
-    """A model as plain data: the `--json` of `armsim linearize`.
+    """A model as data: the `--json` of `armsim linearize`.
 
     Args:
         model: The model.
@@ -38,28 +40,28 @@ def summarize(
             {"name": j.name, "type": j.type, "q": q, "qd": qd, "qdd": qdd, "command": u, "held": held}
             for j, q, qd, qdd, u, held in zip(joints, about.q, about.qd, about.qdd, about.u, about.held, strict=True)
         ],
-        "output": model.inputs[0].partition("_")[0],
-        "driven": about.plant.command is not None,
+        "output": model.output,
+        "driven": model.driven,
         "controllable": {
             "states": int(model.free.sum()),
             "reached": model.controllable,
-            "out_of_reach": [_mode(mode) for mode in model.uncontrollable()],
+            "out_of_reach": _modes(model.uncontrollable()),
         },
         **_system(model),
-        "mass_matrix": model.mass_matrix.tolist(),
-        "stable_steps": {name: None if math.isinf(h) else h for name, h in stable_steps(about).items()},
+        "mass_matrix": model.mass_matrix,
+        "stable_steps": stable_steps(about),
         "sampled": None if sampled is None else _system(sampled),
         "closed_loop": None if model.closed_loop is None else _system(model.closed_loop),
-        "margins": {name: asdict(loop.margins) for name, loop in model.loops.items()} or None,
-        "bode": None if bode is None else _bode(model, bode),
+        "margins": {name: loop.margins for name, loop in model.loops.items()} or None,
+        "bode": bode and {"joint": bode, **model.loops[bode].bode_by_decades()._asdict()},
         "lqr": None if regulator is None else _regulator(regulator),
     }
 
 
-def arrays(model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None) -> dict[str, Any]:
+def arrays(model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None) -> dict[str, NDArray[Any]]:
     """A model as arrays by name: A, B, C, D, M, names, the operating point; `sampled_`, `closed_` and `K` where there are any."""
     about = model.about
-    found: dict[str, Any] = {
+    found = {
         **dict(zip("ABCD", model.abcd, strict=True)),
         **{name: np.array(getattr(model, name)) for name in ("states", "inputs", "outputs", "free")},
         **{name: np.array(getattr(about, name)) for name in ("t", "q", "qd", "qdd", "u", "M")},
@@ -75,56 +77,31 @@ def arrays(model: LinearModel, sampled: LinearSystem | None, regulator: Regulato
     return found
 
 
-def _system(system: LinearSystem) -> dict[str, Any]:
-    return {
-        "dt": system.dt,
-        "states": list(system.states),
-        "inputs": list(system.inputs),
-        "outputs": list(system.outputs),
-        **{letter: matrix.tolist() for letter, matrix in zip("ABCD", system.abcd, strict=True)},
-        "modes": [_mode(mode) for mode in system.modes()],
-    }
+def _system(system: LinearSystem) -> Any:
+    parts = attributes(system, "dt", "states", "inputs", "outputs", *"ABCD")
+    return {**parts, "modes": _modes(system.modes())}
 
 
-def _mode(mode: Mode) -> dict[str, Any]:
-    return {
-        "rate": [mode.rate.real, mode.rate.imag],
-        "z": None if mode.z is None else [mode.z.real, mode.z.imag],
-        "words": mode.words,
-        "time_constant": mode.time_constant,
-        "frequency": mode.frequency,
-        "damping": mode.damping,
-        "joints": mode.joints,
-    }
+def _modes(modes: Sequence[Mode]) -> Any:
+    names = "rate", "z", "words", "time_constant", "frequency", "damping", "joints"
+    return [attributes(mode, *names) for mode in modes]
 
 
-def _bode(model: LinearModel, joint: str) -> dict[str, Any]:
-    """The response at 1, 2 and 5 of every decade about the crossovers."""
-    loop = model.loops[joint]
-    low, *_, high = loop.frequencies
-    every = (float(f"{digit}e{power}") for power in range(-20, 20) for digit in (1, 2, 5))
-    asked = [f for f in every if low <= f <= high]
-    return {"joint": joint, **{name: x.tolist() for name, x in loop.bode(asked)._asdict().items()}}
-
-
-def _regulator(regulator: Regulator) -> dict[str, Any]:
-    extra, closed = regulator.extra_cost, regulator.closed()
+def _regulator(regulator: Regulator) -> Any:
+    closed, (kp, kd) = regulator.closed(), regulator.joints.T
     return {
         "weights": regulator.given,
-        "period": regulator.period,
-        "K": regulator.K.tolist(),
-        "states": list(regulator.states),
-        "currents": len(regulator.model.states) > 2 * regulator.about.n,
+        **attributes(regulator, "period", "K", "states"),
+        "currents": regulator.inductive,
         "delay": regulator.delay,
         "stable": closed.stable,
-        "modes": [_mode(mode) for mode in closed.modes()],
-        "control": regulator.full_control,
+        "modes": _modes(closed.modes()),
+        "control": plain(regulator.full_control),
         "joints": {
-            "kp": regulator.joints[:, 0].tolist(),
-            "kd": regulator.joints[:, 1].tolist(),
-            "modes": [_mode(mode) for mode in regulator.closed_by_joints.modes()],
-            "extra_cost": extra if math.isfinite(extra) else None,
-            "offset": regulator.offset.tolist(),
-            "control": regulator.control,
+            "kp": kp,
+            "kd": kd,
+            "modes": _modes(regulator.closed_by_joints.modes()),
+            **attributes(regulator, "extra_cost", "offset"),
+            "control": plain(regulator.control),
         },
     }

@@ -84,6 +84,7 @@ class LinearSystem:
         """Its modes, the fastest growing first and the fastest decaying last."""
         A, _ = self.moving
         values = np.linalg.eigvals(A)
+        values = values[values.imag >= 0]  # of a complex pair one stands for both
         errors, shares = [], []
         for value in values:
             left, strength, right = np.linalg.svd(A - value * np.eye(len(A)))

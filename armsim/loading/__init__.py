@@ -1,10 +1,11 @@
 """From files to what is simulated: robots and scenarios read, checked, built, and written out in full.
 
 What others use:
+    Given, Overrides: what a robot or a scenario is given as, and values by path in place of its own.
     read_robot, read_scenario: an `Arm`, or a `Scenario`, from a file, a shipped name or plain data.
     load_robot_file, load_scenario_file: a checked `RobotFile` or `ScenarioFile`, from which build_robot and build_scenario
         make the same, with numbers left open on request.
-    resolved_robot: a robot as plain data, written out in full.
+    resolved_robot: a robot, written out in full.
     check: `check`, faults and warnings of a file. definite: `undetermined`. voltage: `voltage_refusal`.
     build: `build_body`, one solid's inertia. settle: `settle`, data with a scalar for each number.
 """
@@ -16,14 +17,17 @@ from typing import TYPE_CHECKING
 from armsim.door import opened
 
 if TYPE_CHECKING:
+    from armsim.document.overrides import Overrides
     from armsim.loading.build import build_robot
     from armsim.loading.checked import RobotFile, ScenarioFile
     from armsim.loading.resolved import resolved_robot
-    from armsim.loading.robot_file import load_robot_file, read_robot
+    from armsim.loading.robot_file import Given, load_robot_file, read_robot
     from armsim.loading.scenario import Scenario, build_scenario
     from armsim.loading.scenario_file import load_scenario_file, read_scenario, scenario_of
 
 _HOMES = {
+    "Given": "robot_file",
+    "Overrides": "robot_file",
     "RobotFile": "checked",
     "Scenario": "scenario",
     "ScenarioFile": "checked",
@@ -38,6 +42,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "Given",
+    "Overrides",
     "RobotFile",
     "Scenario",
     "ScenarioFile",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from armsim.control import Controller
+from armsim.document.robot import FORMAT as ROBOT_FORMAT
+from armsim.document.scenario import FORMAT as SCENARIO_FORMAT
 from armsim.errors import FileFaults
-from armsim.files.document import Map, Place, shown
 from armsim.files.faults import Fault, Report
+from armsim.files.nodes import Map, Place, shown
 from armsim.files.shipped import shipped_path
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot
@@ -20,11 +21,10 @@ from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
 from armsim.loading.units import other_units_of_scenario
 from armsim.model import Arm
-from armsim.spec.robot import FORMAT as ROBOT_FORMAT
-from armsim.spec.scenario import FORMAT as SCENARIO_FORMAT
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Checked:
     """A checked file.
 
@@ -65,27 +65,27 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
             warnings = scenario_doubts(scenario)
         else:
             robot, inline = load_robot_file(path), ""
-            arm = build_robot(robot.data)
-            warnings = doubts(arm, robot.data)
+            arm = build_robot(robot.document)
+            warnings = doubts(arm, robot.document)
     except FileFaults as error:
         return Checked(name, kind, error.faults, ())
-    faults = tuple(undetermined(arm, robot.data, inline))  # the warnings may well say why
+    faults = tuple(undetermined(arm, robot.document, inline))  # the warnings may well say why
     return Checked(name, kind, faults, tuple(warnings), None if faults else arm, None if faults else scenario)
 
 
 def scenario_doubts(scenario: Scenario) -> list[Fault]:
     """Warnings of a scenario and its robot: numbers that are valid, but improbable."""
-    data, duration = scenario.file.data, scenario.clock.end
-    command, control = scenario.command, data["control"]
+    file, duration = scenario.file, scenario.clock.end
+    command, control = scenario.command, file.document.control
     short: list[Fault] = []
-    if isinstance(command, Controller) and control["reference"] is not None:
-        short = [*cut_short(control["reference"], command.reference, duration)]
+    if isinstance(command, Controller) and control is not None and control.reference is not None:
+        short = [*cut_short(control.reference, command.reference, duration)]
     return [
         *short,
-        *doubts(scenario.arm, scenario.file.robot.data, _robot_path(scenario), data["payload"], scenario.degrees),
-        *too_short(data, duration),
-        *one_row(data, duration),
-        *other_units_of_scenario(scenario.arm, data),
+        *doubts(scenario.arm, file.robot.document, _robot_path(scenario), file.document.payload, scenario.degrees),
+        *too_short(file.document, duration),
+        *one_row(file.document, duration),
+        *other_units_of_scenario(scenario.arm, file.document),
     ]
 
 

@@ -2,48 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
+from armsim import document as documents
 from armsim.files.source import Source
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class RobotFile:
     """A robot file that has been checked.
 
     Attributes:
-        data: Its content with defaults: dicts, lists, text and `armsim.formulas.quantity.Quantity`.
+        document: Its content, with defaults.
         sources: The files that were read.
     """
 
-    data: dict[str, Any]
+    document: documents.Robot
     sources: tuple[Source, ...]
 
 
-@dataclass(frozen=True)
+@record
+class WholeSteps:
+    """The times of a scenario as numbers of steps.
+
+    Attributes:
+        dt: The length of a step [s].
+        duration: Of the run.
+        log: Between rows.
+        period: Of samples; None for continuous control.
+        delay: Of commands; None without.
+        external: Beginning and end of each external force; None where it has none.
+    """
+
+    dt: float
+    duration: int
+    log: int
+    period: int | None
+    delay: int | None
+    external: tuple[tuple[int | None, int | None], ...]
+
+    @property
+    def delay_in_periods(self) -> int:
+        """The delay of a controller in periods."""
+        return (self.delay or 0) // (self.period or 1)
+
+
+@record
 class ScenarioFile:
     """A scenario file that has been checked, with its robot.
 
     Attributes:
         name: Of the scenario.
-        data: Its content with defaults: dicts, lists, text and `armsim.formulas.quantity.Quantity`.
+        document: Its content, with defaults.
         robot: Its robot.
-        steps: The length of a step [s], "dt"; and times as numbers of steps: "duration", "log", "period" (None for
-            continuous), "delay", "external" (pairs).
+        steps: Its times.
         sources: The files that were read.
         model: The robot that its controller takes the arm for; None for the arm itself.
     """
 
     name: str
-    data: dict[str, Any]
+    document: documents.Scenario
     robot: RobotFile
-    steps: dict[str, Any]
+    steps: WholeSteps
     sources: tuple[Source, ...]
     model: RobotFile | None = None
 
-
-def delay_of(steps: Mapping[str, Any]) -> int:
-    """The delay of a controller in periods, from times as numbers of steps."""
-    return int((steps.get("delay") or 0) // (steps.get("period") or 1))
+    @property
+    def whole(self) -> documents.Scenario:
+        """Its content with that of its robot, as paths name it."""
+        return self.document.replaced(robot=self.robot.document)

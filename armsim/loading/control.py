@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from armsim import document
 from armsim.control import (
     ComputedTorque,
     Constant,
@@ -22,7 +23,7 @@ from armsim.control import (
 )
 from armsim.expr import Scalar, absolute, where
 from armsim.loading.build import build_robot
-from armsim.loading.checked import ScenarioFile, delay_of
+from armsim.loading.checked import ScenarioFile
 from armsim.loading.reference import build_reference
 from armsim.model import Arm
 
@@ -31,7 +32,7 @@ Numbers = Callable[[Any, tuple[Scalar, ...]], tuple[Scalar, ...]]  # positions o
 
 def build_controller(
     file: ScenarioFile,
-    scenario: Mapping[str, Any],
+    scenario: document.Scenario,
     arm: Arm,
     si: Numbers,
     period: float | None,
@@ -41,20 +42,21 @@ def build_controller(
 
     Args:
         file: The scenario's file, checked.
-        scenario: Its data, settled.
+        scenario: Its content, settled.
         arm: The arm.
         si: Converts joint positions.
         period: Sample time [s]; None for continuous control.
         inputs: Commands of time that are added.
     """
-    control, parameters = scenario["control"], scenario["parameters"]
-    output, feedforward = control["output"], control["feedforward"]
-    known = arm if file.model is None else build_robot(file.model.data)
-    limit = tuple(control["limit"] or [None] * arm.n)
-    reference: Reference = Constant(si(control["target"], arm.initial))
-    if control["reference"] is not None:
-        start, degrees = si(scenario["initial"]["q"], arm.initial), scenario["units"]["angle"] == "deg"
-        reference = build_reference(control["reference"], parameters, arm, degrees, start)
+    control, parameters = scenario.control, scenario.parameters
+    assert control is not None  # or there is no controller
+    output, feedforward = control.output, control.feedforward
+    known = arm if file.model is None else build_robot(file.model.document)
+    limit = tuple(control.limit or [None] * arm.n)
+    reference: Reference = Constant(si(control.target, arm.initial))
+    if control.reference is not None:
+        start = si(scenario.initial.q, arm.initial)
+        reference = build_reference(control.reference, parameters, arm, scenario.degrees, start)
     return Controller(
         law=build_law(control, parameters, arm, known, limit),
         output=output,
@@ -63,13 +65,13 @@ def build_controller(
         feedforward=None if feedforward == "none" else Feedforward(feedforward, known, output),
         inputs=inputs,
         period=period,
-        encoder=None if control["encoder"] is None else build_encoder(control["encoder"], arm, si),
-        delay=delay_of(file.steps),
+        encoder=None if control.encoder is None else build_encoder(control.encoder, arm, si),
+        delay=file.steps.delay_in_periods,
     )
 
 
 def build_law(
-    control: dict[str, Any],
+    control: document.Control,
     parameters: Mapping[str, Scalar],
     arm: Arm,
     model: Arm,
@@ -78,35 +80,35 @@ def build_law(
     """The law of feedback.
 
     Args:
-        control: The scenario's data, settled.
+        control: The scenario's, settled.
         parameters: The scenario's, by name.
         arm: The arm.
         model: The arm as the controller knows it.
         limit: Of its commands.
     """
-    law = control["law"]
+    law = control.law
     if law == "state_feedback":
-        return StateFeedback(tuple(tuple(row) for row in control["K"]))
+        return StateFeedback(control.K)
     if law == "computed_torque":
-        return ComputedTorque(control["output"], tuple(control["kp"]), tuple(control["kd"]), model)
+        return ComputedTorque(control.output, tuple(control.kp), tuple(control.kd), model)
     if law == "python":
         return FunctionLaw(arm.n)
     if law == "expression":
-        formulas = tuple(command.formula for command in control["command"])
+        formulas = tuple(command.formula for command in control.command)
         return Expressions(formulas, tuple(joint.name for joint in arm.joints), dict(parameters))
     zeros: list[Scalar] = [0.0] * arm.n
-    kp, ki, kd = (tuple(control[key] or zeros) for key in ("kp", "ki", "kd"))
-    clamped = control["anti_windup"] == "clamping"
-    tracking = None if clamped else tuple(control["tracking_time"] or map(_reset_time, kp, ki))
-    slow = control["derivative_filter"]
+    kp, ki, kd = (tuple(control.entries[key] or zeros) for key in ("kp", "ki", "kd"))
+    clamped = control.anti_windup == "clamping"
+    tracking = None if clamped else tuple(control.tracking_time or map(_reset_time, kp, ki))
+    slow = control.derivative_filter
     return Pid(
         name=law,
         kp=kp,
         ki=ki,
         kd=kd,
-        integral_limit=tuple(control["integral_limit"] or (limit if clamped else [None] * arm.n)),
+        integral_limit=tuple(control.integral_limit or (limit if clamped else [None] * arm.n)),
         tracking_time=tracking,
-        derivative=control["derivative"],
+        derivative=control.derivative,
         filter_time=None if slow is None else tuple(slow),
     )
 
@@ -117,10 +119,10 @@ def _reset_time(kp: Scalar, ki: Scalar) -> Scalar:
     return where(sound, absolute(where(sound, kp, 1.0) / where(sound, ki, 1.0)), 1.0)
 
 
-def build_encoder(encoder: dict[str, Any], arm: Arm, si: Numbers) -> Encoder:
+def build_encoder(encoder: document.Encoder, arm: Arm, si: Numbers) -> Encoder:
     """The encoders of all joints."""
-    n, on_motor = arm.n, encoder["on"] == "motor"
-    counts: Sequence[Scalar | None] = encoder["counts"] or [None] * n
+    n, on_motor = arm.n, encoder.on == "motor"
+    counts: Sequence[Scalar | None] = encoder.counts or [None] * n
     steps = [None if count is None else step_of(arm, i, count, on_motor) for i, count in enumerate(counts)]
-    noise = si(encoder["noise"], (0.0,) * n)
-    return Encoder(tuple(steps), noise, tuple(encoder["filter"] or [None] * n), encoder["seed"])
+    noise = si(encoder.noise, (0.0,) * n)
+    return Encoder(tuple(steps), noise, tuple(encoder.filter or [None] * n), encoder.seed)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from armsim import document
 from armsim.loading.build import RADIANS
 from armsim.model import JOINT_TYPES
 
 
-def default_lists(robot: dict[str, Any], degrees: bool) -> dict[str, list[float]]:
+def default_lists(robot: document.Robot, degrees: bool) -> dict[str, list[float]]:
     """What a scenario's `initial.q`, `initial.qd` and `control.target` default to, by path.
 
     Args:
-        robot: Data of its robot.
+        robot: Its robot.
         degrees: Whether the scenario's angles are degrees.
     """
-    pose = [float(joint["initial"].value) for joint in robot["joints"]]
-    if degrees != (robot["units"]["angle"] == "deg"):
-        turns = [RADIANS if JOINT_TYPES[joint["type"]].turns else 1.0 for joint in robot["joints"]]
+    pose = [float(joint.initial.value) for joint in robot.joints]
+    if degrees != robot.degrees:
+        turns = [RADIANS if JOINT_TYPES[joint.type].turns else 1.0 for joint in robot.joints]
         pose = [x / turn if degrees else x * turn for x, turn in zip(pose, turns, strict=True)]
     return {"initial.q": pose, "control.target": pose, "initial.qd": [0.0] * len(pose)}

@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from armsim import document
+from armsim.document.kinds import join
 from armsim.dynamics import crba, ldl, pivots
 from armsim.dynamics.kinematics import joint_poses
 from armsim.expr import Scalar, absolute, both, either, maximum, minimum
 from armsim.files.faults import Fault
 from armsim.model import Arm
 from armsim.spatial import Inertia
-from armsim.spec.kinds import join
 
 POSES = 4  # at which the mass matrix is checked, besides the initial one
 SINGULAR = 1e-12  # of what was summed: rounding of an exact zero, where products of the arm's numbers are summed
@@ -20,7 +21,7 @@ ROUNDING = 1e-15  # of what was summed
 LEAST = 1e-30  # kg m² or kg: reciprocals of less than that are no longer within all bounds
 
 
-def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
+def undetermined(arm: Arm, robot: document.Robot, path: str = "") -> list[Fault]:
     """Faults of an arm whose mass matrix is not positive definite at some pose: its accelerations are not determined.
 
     Each joint is measured by numbers of its own unit, so a slide of a tonne may carry a spindle of a gram: its inertia by
@@ -28,7 +29,7 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
 
     Args:
         arm: The arm, on numbers.
-        data: What it was built from.
+        robot: What it was built from.
         path: Of the robot, within another file.
     """
     for pose in _poses(arm):
@@ -58,7 +59,7 @@ def undetermined(arm: Arm, data: dict[str, Any], path: str = "") -> list[Fault]:
             off_axis = "" if kind.slides else " off its axis"
             mend = f"give the link of {name} a body{off_axis}, or its motor a rotor_inertia"
         where = join(path, f"joints[{bad}]")
-        return [Fault(data["joints"][bad]["initial"].place, where, f"{what} of joint `{name}`", found, mend)]
+        return [Fault(robot.joints[bad].initial.place, where, f"{what} of joint `{name}`", found, mend)]
     return []
 
 

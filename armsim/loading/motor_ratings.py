@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from armsim import document
 from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity
 
 
-def ratings_doubts(motor: dict[str, Any], path: str) -> Iterator[Fault]:
+def ratings_doubts(motor: document.Motor, path: str) -> Iterator[Fault]:
     """A nominal current that cannot flow or that overheats the winding, and a winding that may be no warmer than its ambient.
 
     Args:
-        motor: The motor's data.
+        motor: The motor.
         path: Its path.
     """
-    nominal, limits, thermal = motor["nominal_current"], motor["limits"], motor["thermal"]
+    nominal, limits, thermal = motor.nominal_current, motor.limits, motor.thermal
     if nominal is not None:
-        yield from _above(nominal, limits, motor["Ra"], f"{path}.nominal_current")
-    if thermal is None or thermal["max"] is None:
+        yield from _above(nominal, limits, motor.Ra, f"{path}.nominal_current")
+    if thermal is None or thermal.max is None:
         return
-    ambient, most = thermal["ambient"], thermal["max"]
+    ambient, most = thermal.ambient, thermal.max
     if most.value <= ambient.value:
         yield Fault(
             most.place,
@@ -30,8 +30,8 @@ def ratings_doubts(motor: dict[str, Any], path: str) -> Iterator[Fault]:
             most.of("°C"),
             "write the winding's greatest temperature, for example `max: 155`",
         )
-    elif nominal is not None and motor["Ra"] is not None:
-        steady = ambient.value + thermal["resistance"].value * motor["Ra"].value * nominal.value**2
+    elif nominal is not None and motor.Ra is not None:
+        steady = ambient.value + thermal.resistance.value * motor.Ra.value * nominal.value**2
         if steady > most.value:
             yield Fault(
                 nominal.place,
@@ -42,8 +42,8 @@ def ratings_doubts(motor: dict[str, Any], path: str) -> Iterator[Fault]:
             )
 
 
-def _above(nominal: Quantity, limits: dict[str, Any], Ra: Quantity | None, path: str) -> Iterator[Fault]:
-    bound = limits["current"]
+def _above(nominal: Quantity, limits: document.MotorLimits, Ra: Quantity | None, path: str) -> Iterator[Fault]:
+    bound = limits.current
     if bound is not None and nominal.value > bound.value:
         yield Fault(
             nominal.place,
@@ -52,11 +52,11 @@ def _above(nominal: Quantity, limits: dict[str, Any], Ra: Quantity | None, path:
             nominal.of("A"),
             "check which of the two is which: the nominal current is the one that may flow for long",
         )
-    elif limits["voltage"] is not None and Ra is not None and nominal.value > limits["voltage"].value / Ra.value:
+    elif limits.voltage is not None and Ra is not None and nominal.value > limits.voltage.value / Ra.value:
         yield Fault(
             nominal.place,
             path,
-            f"at most the stall current, {limits['voltage'].value / Ra.value:.4g} A at {limits['voltage'].value:g} V",
+            f"at most the stall current, {limits.voltage.value / Ra.value:.4g} A at {limits.voltage.value:g} V",
             nominal.of("A"),
             f"data sheets may have mA: divided by 1000 it would be `nominal_current: {nominal.value / 1e3:.6g}`",
         )

@@ -6,25 +6,26 @@ import math
 import operator
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
+from armsim.document.overrides import Overrides
+from armsim.document.paths import parse_path
+from armsim.document.scenario import AUTO
 from armsim.errors import UsageError
 from armsim.expr import Scalar
-from armsim.files.document import quoted
+from armsim.files.nodes import quoted
 from armsim.formulas.formula import Formula, FormulaError
 from armsim.formulas.quantity import plain_number
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.default_lists import default_lists
-from armsim.loading.open_data import STRUCTURAL, OpenData, Requirement
+from armsim.loading.open_data import NOTHING, OpenData, Requirement
 from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins, unit_of
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import Given, load_scenario_file
+from armsim.loading.settle import Open, value_at
 from armsim.loading.written import file_with_numbers
-from armsim.spec.paths import parse_path
-from armsim.spec.robot import RobotKeys
-from armsim.spec.scenario import AUTO, ScenarioKeys
+from armsim.records import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +38,7 @@ STRUCTURAL_TO_AUTO = {"viscous": 0.0, "kd": 0.0}  # where the method is picked b
 Written = Mapping[str, float]
 
 
-@dataclass(frozen=True)
+@record
 class OpenNumbers:
     """Numbers of a scenario that are left open.
 
@@ -156,28 +157,25 @@ class OpenNumbers:
             for i, pattern in enumerate(patterns)
         ]
 
-    def _values(self, matrix: Array) -> dict[str, Any]:
+    def _values(self, matrix: Array) -> Open:
         """The values of all numbers that are open or depend on one: floats of a single run, else arrays of shape (m,)."""
         if len(matrix) == 1:
             columns, evaluate = matrix[0].tolist(), _on_floats
         else:
             columns, evaluate = list(matrix.T), _on_arrays
         opened = dict(zip(self.places, columns, strict=True))
-        found: dict[str, Any] = {}
-        for data in self._data:
-            found |= data.values({place: opened[place] for place in data.places}, evaluate)
-        return found
+        each = (data.values({place: opened[place] for place in data.places}, evaluate) for data in self._data)
+        return {path: value for values in each for path, value in values.items()}
 
     @cached_property
     def _data(self) -> tuple[OpenData, OpenData]:
         """The data of the scenario and of its robot."""
         robot = [place for place in self.places if place.startswith(ROBOT)]
         own = [place for place in self.places if not place.startswith(ROBOT)]
-        structural = STRUCTURAL | (STRUCTURAL_TO_AUTO if self.file.data["integrator"]["method"] == AUTO else {})
-        scenario = {key: value for key, value in self.file.data.items() if key != "robot"}
+        structural = STRUCTURAL_TO_AUTO if self.file.document.integrator.method == AUTO else NOTHING
         return (
-            OpenData(RobotKeys(), self.file.robot.data, robot, ROBOT.rstrip("."), structural),
-            OpenData(ScenarioKeys(), scenario, own, structural=structural),
+            OpenData(self.file.robot.document, robot, ROBOT.rstrip("."), structural),
+            OpenData(self.file.document, own, structural=structural),
         )
 
     def number(self, place: str) -> float:
@@ -186,18 +184,15 @@ class OpenNumbers:
 
     def unit(self, place: str) -> str:
         """The unit of one of `places` in its file; empty for a pure number, "rad or m" where the joint decides."""
-        data = self.file.robot.data if place.startswith(ROBOT) else self.file.data
-        return unit_of(self._quantity(place), data["units"]["angle"] == "deg")
+        degrees = (self.file.robot.document if place.startswith(ROBOT) else self.file.document).degrees
+        return unit_of(self._quantity(place), degrees)
 
     def _quantity(self, place: str) -> Any:
-        here: Any = _whole(self.file)
-        for step in parse_path(place):
-            here = here[step]
-        return here
+        return value_at(self.file.whole, parse_path(place))
 
 
 def open_numbers(
-    given: Given, paths: Mapping[str, Any] | Sequence[str], overrides: Mapping[str, Any] | None = None
+    given: Given, paths: Mapping[str, Any] | Sequence[str], overrides: Overrides | None = None
 ) -> OpenNumbers:
     """The numbers that paths stand for, left open.
 
@@ -216,24 +211,19 @@ def open_numbers(
         raise UsageError.of("scenario", expected, type(given).__name__, "give what the scenario was read from")
     file = load_scenario_file(given, overrides)
     values = paths if isinstance(paths, Mapping) else {}
-    first = {path: _first(path, x) for path, x in values.items() if lacking(_whole(file), path)}
+    first = {path: _first(path, x) for path, x in values.items() if lacking(file.whole, path)}
     set_before = dict(overrides or {})
-    defaults = default_lists(file.robot.data, file.data["units"]["angle"] == "deg")
-    while absent := stand_ins(_whole(file), list(paths), first, defaults):
+    defaults = default_lists(file.robot.document, file.document.degrees)
+    while absent := stand_ins(file.whole, list(paths), first, defaults):
         set_before |= absent
         file = load_scenario_file(given, set_before)
-    asked = places_of(_whole(file), list(paths))
+    asked = places_of(file.whole, list(paths))
     places = tuple(place for found in asked.values() for place in found)
-    doubts = doubtful(_whole(file), places)
+    doubts = doubtful(file.whole, places)
     if doubts:
         load_scenario_file(given, set_before | doubts)
     index = {place: i for i, place in enumerate(places)}
     return OpenNumbers(file, places, {path: tuple(index[place] for place in found) for path, found in asked.items()})
-
-
-def _whole(file: ScenarioFile) -> dict[str, Any]:
-    """The data of a scenario with those of its robot."""
-    return {**file.data, "robot": file.robot.data}
 
 
 def _first(path: str, values: Any) -> Any:
@@ -266,7 +256,7 @@ def _array(path: str, values: Any) -> Array:
     return array.astype(float)
 
 
-def _reason(requirement: Requirement, values: Mapping[str, Any], run: int) -> str:
+def _reason(requirement: Requirement, values: Open, run: int) -> str:
     """Why a run is refused; of a number's bounds with what was found."""
     reason = f"{requirement.path}: expected {requirement.expected}"
     if len(requirement.numbers) > 1:
@@ -275,7 +265,7 @@ def _reason(requirement: Requirement, values: Mapping[str, Any], run: int) -> st
     return f"{reason}, found {plain_number(float(value if isinstance(value, float) else value[run]))}"
 
 
-def _on_floats(formula: Formula, values: Mapping[str, Any]) -> float:
+def _on_floats(formula: Formula, values: Open) -> float:
     """The value of a formula of parameters, NaN where it has none."""
     try:
         return float(formula.evaluate(values))
@@ -283,7 +273,7 @@ def _on_floats(formula: Formula, values: Mapping[str, Any]) -> float:
         return math.nan
 
 
-def _on_arrays(formula: Formula, values: Mapping[str, Any]) -> Any:
+def _on_arrays(formula: Formula, values: Open) -> Any:
     """The values of a formula of arrays of parameters, NaN where it has none."""
     import numpy as np
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from armsim.document.base import Document, below
+from armsim.document.overrides import Overrides
+from armsim.document.paths import EVERY, PathError, joint_index, parse_path, path_text
 from armsim.errors import UsageError
 from armsim.files.faults import Report
 from armsim.formulas.quantity import Context, Quantity
-from armsim.loading.settle import numbers_at, with_indices
-from armsim.spec.paths import EVERY, PathError, joint_index, parse_path, path_text
+from armsim.loading.settle import names_of, numbers_at, value_at, with_indices
 
 STAND_IN = 0.5  # for a number that the file lacks: it means of none that something is absent, and few forbid it
 
 
-def places_of(data: dict[str, Any], paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def places_of(document: Document, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The numbers that each path stands for, by paths of their own, joints by index; see `numbers_at`.
 
     Raises:
@@ -23,7 +25,7 @@ def places_of(data: dict[str, Any], paths: Sequence[str]) -> dict[str, tuple[str
     found: dict[str, tuple[str, ...]] = {}
     known: set[str] = set()
     for path in paths:
-        places = numbers_at(data, path)
+        places = numbers_at(document, path)
         twice = next((place for place in places if place in known), None)
         if twice is not None or path in found:
             expected = "numbers that no other path names"
@@ -33,20 +35,20 @@ def places_of(data: dict[str, Any], paths: Sequence[str]) -> dict[str, tuple[str
     return found
 
 
-def lacking(data: dict[str, Any], path: str) -> str:
+def lacking(document: Document, path: str) -> str:
     """The key without a value at which a path ends, or which it goes beyond; empty if there is none."""
     try:
-        steps = with_indices(data, parse_path(path))
+        steps = with_indices(document, parse_path(path))
     except PathError:
         return ""
-    here: Any = data
+    here: Any = document
     done: list[str | int] = []
     for step in steps:
+        here = below(here)
         if isinstance(here, dict) and step in here:
             here = here[step]
-        elif isinstance(here, list) and here:
-            names = [item.get("name") if isinstance(item, dict) else None for item in here]
-            index = 0 if step == EVERY and isinstance(here[0], Quantity) else joint_index(step, names)
+        elif isinstance(here, tuple) and here:
+            index = 0 if step == EVERY and isinstance(here[0], Quantity) else joint_index(step, names_of(here))
             if index is None:
                 return ""
             here, step = here[index], index
@@ -59,12 +61,12 @@ def lacking(data: dict[str, Any], path: str) -> str:
 
 
 def stand_ins(
-    data: dict[str, Any], paths: Sequence[str], first: Mapping[str, Any], lists: Mapping[str, Sequence[float]]
-) -> dict[str, Any]:
+    document: Document, paths: Sequence[str], first: Overrides, lists: Mapping[str, Sequence[float]]
+) -> Overrides:
     """Values for what the paths name and the file lacks, as overrides; to be asked again of a file that has them.
 
     Args:
-        data: As read.
+        document: As read.
         paths: Of numbers.
         first: Values to take, by path; `STAND_IN` elsewhere.
         lists: Defaults of lists that the file may leave out, by path.
@@ -75,8 +77,8 @@ def stand_ins(
     found: dict[str, Any] = {}
     items: dict[str, str] = {}
     for path in paths:
-        key = lacking(data, path)
-        beyond = with_indices(data, parse_path(path))[len(parse_path(key)) :] if key else []
+        key = lacking(document, path)
+        beyond = with_indices(document, parse_path(path))[len(parse_path(key)) :] if key else []
         if key in lists:
             found[key] = list(lists[key])
         elif any(isinstance(step, int) or step == EVERY for step in beyond):  # the rest may bring the list
@@ -89,14 +91,12 @@ def stand_ins(
     return found
 
 
-def doubtful(data: dict[str, Any], places: Sequence[str]) -> dict[str, float]:
+def doubtful(document: Document, places: Sequence[str]) -> dict[str, float]:
     """Other values for numbers of friction and motors that are as if left out, since other keys may forbid such numbers."""
     found = {}
     for place in places:
         steps = parse_path(place)
-        here: Any = data
-        for step in steps:
-            here = here[step]
+        here = value_at(document, steps)
         if {"friction", "motor"}.intersection(steps) and here.value in (0.0, here.kind.default):
             found[place] = STAND_IN
     return found

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, reduce
 from typing import Any
 
+from armsim import document
+from armsim.document.base import plain
+from armsim.document.overrides import Overrides, apply_overrides
+from armsim.document.paths import parse_path, path_text
+from armsim.document.robot import ROOT
 from armsim.errors import UsageError
 from armsim.expr import Scalar, both, either, trace
 from armsim.files.faults import Report
-from armsim.formulas.quantity import Context, plain, plain_number
+from armsim.formulas.quantity import Context, plain_number
 from armsim.loading.build import build_robot
 from armsim.loading.definite import determined
 from armsim.loading.open_data import OpenData
 from armsim.loading.open_paths import doubtful, places_of, stand_ins, unit_of
-from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
+from armsim.loading.robot_file import Given, check_robot, load_root, refuse_undetermined
+from armsim.loading.settle import value_at
 from armsim.model import Arm
-from armsim.spec.overrides import apply_overrides
-from armsim.spec.paths import parse_path, path_text
-from armsim.spec.robot import RobotKeys
 
 
 class OpenRobot:
@@ -43,32 +45,33 @@ class OpenRobot:
         UsageError: There is no number at a path, or two paths are of the same one.
     """
 
-    def __init__(self, robot: str | os.PathLike[str] | Mapping[str, Any], paths: Sequence[str]) -> None:
+    def __init__(self, robot: Given, paths: Sequence[str]) -> None:
         report = Report()
         self._root, _ = load_root("robots", robot, report)
         self._lists: dict[str, list[float]] = {}
-        data = self._checked({}, report)
-        self.arm = build_robot(data)
-        refuse_undetermined(self.arm, data)
-        self._data, set_before = data, dict[str, Any]()
-        while absent := stand_ins(self._data, paths, {}, {}):
-            set_before |= absent
-            self._data = self._checked(set_before, report)
-        found = places_of(self._data, paths)
+        written = self._checked({}, report)
+        self.arm = build_robot(written)
+        refuse_undetermined(self.arm, written)
+        self._document = written
+        set_before: Overrides = {}
+        while absent := stand_ins(self._document, paths, {}, {}):
+            set_before = {**set_before, **absent}
+            self._document = self._checked(set_before, report)
+        found = places_of(self._document, paths)
         self._places = [place for places in found.values() for place in places]
         self.paths = tuple(x for path, places in found.items() for x in ([path] if len(places) == 1 else places))
         steps = [parse_path(place) for place in self._places]
         for place in steps:
-            if isinstance(place[-1], int) and not _at(self._data, place).given:
-                self._lists[path_text(place[:-1])] = plain(_at(self._data, place[:-1]))
-        read = [_at(data, place) for place in steps]
+            if isinstance(place[-1], int) and not value_at(self._document, place).given:
+                self._lists[path_text(place[:-1])] = plain(value_at(self._document, place[:-1]))
+        read = [value_at(written, place) for place in steps]
         self.written = [math.nan if item is None else float(item.value) for item in read]
-        self.units = [unit_of(_at(self._data, place), data["units"]["angle"] == "deg") for place in steps]
-        self._checked(set_before | doubtful(self._data, self._places), report)
+        self.units = [unit_of(value_at(self._document, place), written.degrees) for place in steps]
+        self._checked({**set_before, **doubtful(self._document, self._places)}, report)
 
     @cached_property
     def _open(self) -> OpenData:
-        return OpenData(RobotKeys(), self._data, self._places)
+        return OpenData(self._document, self._places)
 
     @cached_property
     def structure(self) -> Arm:
@@ -81,13 +84,13 @@ class OpenRobot:
         trace(note, self.paths)
         return arms[0]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> object:
         """Without what is made again."""
         return {key: x for key, x in vars(self).items() if key not in ("structure", "_open")}
 
     def of(self, values: Sequence[Scalar]) -> Arm:
         """The arm with these scalars in place of the open numbers, in the file's units."""
-        return build_robot(self._data, self._opened(values))
+        return build_robot(self._document, self._opened(values))
 
     def _opened(self, values: Sequence[Scalar]) -> dict[str, Scalar]:
         return dict(zip(self._places, values, strict=True))
@@ -107,7 +110,7 @@ class OpenRobot:
             UsageError: One means that something is absent, which is structure.
         """
         numbers = {path: float(x) for path, x in self._opened(values).items()}
-        data = self._checked(numbers, Report())
+        robot = self._checked(numbers, Report())
         found = self._open.values(numbers)
         for absence in self._open.absences:
             if not any(absence.differences(found)):
@@ -117,18 +120,11 @@ class OpenRobot:
                     f"{plain_number(absence.value)}, which means that there is none",
                     "write it into the robot file, and leave it out of `open`",
                 )
-        refuse_undetermined(build_robot(data), data)
+        refuse_undetermined(build_robot(robot), robot)
 
-    def _checked(self, numbers: Mapping[str, float], report: Report) -> dict[str, Any]:
+    def _checked(self, numbers: Overrides, report: Report) -> document.Robot:
         set_whole = {**self._lists, **numbers}  # of a list that the file has not, no single number can be set
-        data = check_robot(apply_overrides(self._root, set_whole, report, kind=RobotKeys()), Context(report))
+        robot = check_robot(apply_overrides(self._root, set_whole, report, kind=ROOT), Context(report))
         report.raise_if_any()
-        assert data is not None  # or there was a fault
-        return data
-
-
-def _at(data: Any, path: Sequence[str | int]) -> Any:
-    """What stands at a path; None where there is nothing."""
-    for step in path:
-        data = None if data is None else data[step]
-    return data
+        assert robot is not None  # or there was a fault
+        return robot

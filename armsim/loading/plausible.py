@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
-from armsim.actuation import OUTPUTS
+from armsim import document
+from armsim.document.kinds import join
 from armsim.dynamics import crba, pivots
-from armsim.files.document import Place
 from armsim.files.faults import Fault
+from armsim.files.nodes import Place
 from armsim.formulas.quantity import Quantity
 from armsim.loading.build import build_body, build_tensor
 from armsim.loading.motor_ratings import ratings_doubts
 from armsim.loading.principal import principal_moments
-from armsim.loading.settle import values_of
-from armsim.loading.units import angle_doubts, other_units, too_heavy
+from armsim.loading.settle import settle
+from armsim.loading.units import angle_doubts, mass_of, other_units, too_heavy
 from armsim.model import Arm
 from armsim.spatial import point_tensor
 
@@ -34,59 +34,58 @@ NO_TIME = 1e-9  # of the duration: rounding of times that are sums of steps
 
 def doubts(
     arm: Arm,
-    data: dict[str, Any],
+    robot: document.Robot,
     path: str = "",
-    payload: dict[str, Any] | None = None,
+    payload: document.Document | None = None,
     payload_degrees: bool = False,
 ) -> list[Fault]:
     """Warnings: numbers that are valid, but improbable for a real arm.
 
     Args:
         arm: The arm, on numbers.
-        data: What it was built from.
+        robot: What it was built from.
         path: Of the robot, within another file.
-        payload: Data of a scenario's payload, in place of the robot's.
+        payload: A scenario's payload, in place of the robot's.
         payload_degrees: Whether the scenario's angles are degrees.
     """
     length = _length(arm)
-    degrees = data["units"]["angle"] == "deg"
+    degrees = robot.degrees
     found: list[Fault] = []
-    for i, joint in enumerate(data["joints"]):
-        where, link = _below(path, f"joints[{i}]"), f"link {joint['name']}"
-        if not sum(float(build_body(values_of(body)).mass) for body in joint["bodies"]) > 0:
-            place = _mass_place(joint["bodies"][0]) if joint["bodies"] else _place(joint)
+    for i, joint in enumerate(robot.joints):
+        where, link = join(path, f"joints[{i}]"), f"link {joint.name}"
+        if not sum(float(build_body(settle(body)).mass) for body in joint.bodies) > 0:
+            place = mass_of(joint.bodies[0]).place if joint.bodies else joint.initial.place
             mend = "give it a body with a mass, unless the source counts its mass with other links"
             found.append(Fault(place, where, "a link with a mass", f"{link} has mass 0", mend))
-        for k, body in enumerate(joint["bodies"]):
+        for k, body in enumerate(joint.bodies):
             found += _of_body(body, f"{where}.bodies[{k}]", link, length, degrees)
-        found += too_heavy({f"{where}.bodies[{k}]": body for k, body in enumerate(joint["bodies"])}, link, length)
-        found += _of_pitch(joint["pitch"], where)
-        found += [] if joint["motor"] is None else ratings_doubts(joint["motor"], f"{where}.motor")
+        found += too_heavy({f"{where}.bodies[{k}]": body for k, body in enumerate(joint.bodies)}, link, length)
+        found += _of_pitch(joint.pitch, where)
+        found += [] if joint.motor is None else ratings_doubts(joint.motor, f"{where}.motor")
     own = payload is None
-    carried = data["payload"] if own else payload
+    carried = robot.payload if own else payload
     if carried is not None:
-        where = _below(path, "payload") if own else "payload"
+        where = join(path, "payload") if own else "payload"
         found += _of_body(carried, where, "the payload", length, degrees if own else payload_degrees)
         found += too_heavy({where: carried}, "the payload", length)
-    return [*found, *_of_stops(arm, data, path), *other_units(arm, data, length, path)]
+    return [*found, *_of_stops(arm, robot, path), *other_units(arm, robot, length, path)]
 
 
-def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
+def too_short(scenario: document.Scenario, duration: float) -> list[Fault]:
     """Warnings: CSV columns whose times do not cover the run, where their first or last value is held.
 
     The last row counts for as long as the one before it did: samples of a run need no row at its very end.
 
     Args:
-        data: Of a scenario.
-        duration: Of the scenario [s].
+        scenario: The scenario.
+        duration: Its duration [s].
     """
     found: list[Fault] = []
-    inputs = data["inputs"] or {}
-    for output in OUTPUTS:
-        for i, signal in enumerate(inputs.get(output) or ()):
-            if not isinstance(signal, dict):
-                continue
-            times = signal["table"].x
+    if scenario.inputs is None:
+        return found
+    for i, signal in enumerate(scenario.inputs.signals):
+        if isinstance(signal, document.CsvSignal):
+            times = signal.table.x
             covered = times[-1] + (times[-1] - times[-2] if len(times) > 1 else 0.0)
             late, early = times[0] > 0, covered < duration * (1 - NO_TIME)
             if not late and not early:
@@ -98,24 +97,24 @@ def too_short(data: dict[str, Any], duration: float) -> list[Fault]:
             mend = " and ".join(["add a row for 0 s"] * late + [f"add a row for {duration:g} s"] * early)
             found.append(
                 Fault(
-                    signal["place"],
-                    f"inputs.{output}[{i}].csv",
+                    signal.value_node("csv").place,
+                    f"inputs.{scenario.inputs.output}[{i}].csv",
                     f"times that cover the scenario's duration, 0 to {duration:g} s",
-                    f"column `{signal['column']}` of {signal['csv']} from {times[0]:g} to {times[-1]:g} s; {stretched}",
+                    f"column `{signal.column}` of {signal.file_name} from {times[0]:g} to {times[-1]:g} s; {stretched}",
                     mend + (", or shorten `duration`" if early else ""),
                 )
             )
     return found
 
 
-def one_row(data: dict[str, Any], duration: float) -> Iterator[Fault]:
+def one_row(scenario: document.Scenario, duration: float) -> Iterator[Fault]:
     """A warning of a log with no row but the first.
 
     Args:
-        data: Of a scenario.
-        duration: Of the scenario [s].
+        scenario: The scenario.
+        duration: Its duration [s].
     """
-    every = data["log"]["every"]
+    every = scenario.log.every
     if every is not None and every.value > duration:
         yield Fault(
             every.place,
@@ -138,15 +137,15 @@ def _of_pitch(pitch: Quantity | None, path: str) -> Iterator[Fault]:
         )
 
 
-def _of_body(body: dict[str, Any], path: str, owner: str, length: float, degrees: bool) -> Iterator[Fault]:
+def _of_body(body: document.Document, path: str, owner: str, length: float, degrees: bool) -> Iterator[Fault]:
     """Faults of one body: lengths that are not metres, and unphysical tensors.
 
     A body of mass 0 has no centre of mass; its tensor says only what the joint feels.
     """
-    shape, numbers = next(iter(body.items())) if len(body) == 1 else ("", body)
-    path = _below(path, shape) if shape else path
-    place = numbers["center"][0].place
-    inertia = build_body(values_of(body), degrees)
+    path = join(path, body.tag) if body.tag else path
+    place = body.entries["center"][0].place
+    inertia = build_body(settle(body), degrees)
+    known = isinstance(body, document.KnownInertia)
     if not inertia.mass > 0:
         return
     bound = max(FAR * length, NEAR)
@@ -167,27 +166,25 @@ def _of_body(body: dict[str, Any], path: str, owner: str, length: float, degrees
     moments = principal_moments(inertia.tensor_about_com())
     gyration = math.sqrt(max(moments[2], 0.0) / inertia.mass)
     if gyration > bound:
-        unit = (
-            "inertias are in kg·m²: multiply g·cm² by 1e-7" if shape == "inertia" else "lengths are in metres: divide"
-        )
+        unit = "inertias are in kg·m²: multiply g·cm² by 1e-7" if known else "lengths are in metres: divide"
         yield Fault(
             place,
             path,
             f"a radius of gyration of {near}",
             f"{gyration:.6g} m, for {owner}",
-            f"{unit}{', kg·mm² by 1e-6' if shape == 'inertia' else ' millimetres by 1000'}",
+            f"{unit}{', kg·mm² by 1e-6' if known else ' millimetres by 1000'}",
         )
         return
-    if shape != "inertia":
+    if not isinstance(body, document.KnownInertia):
         return
-    yield from (fault for i, x in enumerate(numbers["rpy"]) for fault in angle_doubts(x, f"{path}.rpy[{i}]", degrees))
-    tensor = build_tensor(values_of(numbers), degrees)
+    yield from (fault for i, x in enumerate(body.rpy) for fault in angle_doubts(x, f"{path}.rpy[{i}]", degrees))
+    tensor = build_tensor(settle(body), degrees)
     rounding = ROUNDING * max(abs(x) for row in tensor.rows() for x in row)
-    place = numbers["xx"].place
-    yield from _of_tensor(moments, rounding, numbers["about"], place, path, owner)
+    place = body.xx.place
+    yield from _of_tensor(moments, rounding, body.about, place, path, owner)
     shifted = principal_moments(tensor - inertia.mass * point_tensor(com))
     heavy = inertia.mass * distance * distance > TRANSFER * moments[2]
-    if numbers["about"] == "com" and heavy and _physical(shifted, 0.0) and shifted[0] >= 0:
+    if body.about == "com" and heavy and _physical(shifted, 0.0) and shifted[0] >= 0:
         yield Fault(
             place,
             path,
@@ -220,7 +217,7 @@ def _physical(moments: tuple[float, float, float], rounding: float) -> bool:
     return least >= -rounding and most - least - middle <= rounding
 
 
-def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
+def _of_stops(arm: Arm, robot: document.Robot, path: str) -> Iterator[Fault]:
     """Stops so stiff that an explicit method would need steps below a microsecond."""
     felt = dict(pivots(crba(arm, [float(q) for q in arm.initial])))
     for i, joint in enumerate(arm.joints):
@@ -229,10 +226,11 @@ def _of_stops(arm: Arm, data: dict[str, Any], path: str) -> Iterator[Fault]:
             continue
         fastest = max(math.sqrt(limit.stiffness / inertia), limit.damping / inertia)  # 1/s
         if fastest * SHORTEST_STEP > 2:
-            limits = data["joints"][i]["limits"]
+            limits = robot.joints[i].limits
+            assert limits is not None  # or there were none
             yield Fault(
-                limits["stiffness"].place,
-                _below(path, f"joints[{i}].limits"),
+                limits.stiffness.place,
+                join(path, f"joints[{i}].limits"),
                 f"a stop that a step of {SHORTEST_STEP:g} s can follow",
                 f"stiffness {limit.stiffness:g}, damping {limit.damping:g} on an inertia of {inertia:.3g}: "
                 f"steps below {2 / fastest:.2g} s",
@@ -249,20 +247,3 @@ def _length(arm: Arm) -> float:
             furthest = max(abs(joint.offset + q) for q in (joint.initial, *filter(math.isfinite, ends)))
             length += abs(joint.slides) * furthest
     return length
-
-
-def _below(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key
-
-
-def _mass_place(body: dict[str, Any]) -> Place:
-    """Where a body's mass stands, or its density."""
-    ((_, numbers),) = body.items()
-    given = numbers["mass"] or numbers["density"]
-    place: Place = given.place
-    return place
-
-
-def _place(joint: dict[str, Any]) -> Place:
-    place: Place = joint["initial"].place
-    return place

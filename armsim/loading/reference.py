@@ -1,4 +1,4 @@
-"""From the data of `control.reference` to a motion, and back to data that read as the same motion."""
+"""From `control.reference` of a file to a motion, and back to data that read as the same motion."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from armsim import document
 from armsim.control import Reference
+from armsim.document.base import plain
+from armsim.document.motion_file import MotionTables
+from armsim.document.reference import OSCILLATIONS
 from armsim.expr import Scalar
 from armsim.files.faults import Fault
-from armsim.formulas.quantity import Quantity, plain
-from armsim.loading.build import RADIANS, is_absent
+from armsim.formulas.quantity import Quantity
+from armsim.loading.build import RADIANS
 from armsim.loading.signals import build_signal
 from armsim.model import Arm
 from armsim.references import (
@@ -37,8 +41,6 @@ from armsim.references import (
     within_limits,
     within_times,
 )
-from armsim.spec.motion_file import QUANTITIES
-from armsim.spec.reference import OSCILLATIONS
 
 SCALINGS = {"cubic": cubic, "quintic": quintic, "trapezoid": trapezoid}
 FASTEST = {
@@ -60,7 +62,7 @@ ANGLES = (
 
 
 def build_reference(
-    settled: dict[str, Any],
+    reference: document.Reference,
     parameters: Mapping[str, Scalar],
     arm: Arm,
     degrees: bool,
@@ -69,54 +71,48 @@ def build_reference(
     """The motion of a scenario's `control.reference`.
 
     Args:
-        settled: Its data, settled.
+        reference: As the file has it, settled.
         parameters: The scenario's, by name.
         arm: The arm, n joints.
         degrees: Whether its angles are degrees.
         initial_q: Joint positions at the start [rad or m], n scalars.
     """
     turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
-    if settled["csv"] is not None:
-        return _recorded(settled["table"])
-    if settled["q"] is not None:
-        return Formulas(tuple(build_signal(q, parameters) for q in settled["q"]), tuple(turns))
-    x = {**settled, **{key: _scaled(settled[key], turns) for key in ANGLES if settled[key] is not None}}
-    if x["profile"] in OSCILLATIONS:
+    if reference.rows is not None:
+        return _recorded(reference.rows)
+    if reference.q is not None:
+        return Formulas(tuple(build_signal(q, parameters) for q in reference.q), tuple(turns))
+    angles = {key: reference.entries[key] for key in ANGLES if reference.entries[key] is not None}
+    x = reference.replaced(**{key: _scaled(values, turns) for key, values in angles.items()})
+    if x.profile in OSCILLATIONS:
         return _oscillation(x, [RADIANS if degrees else 1.0] * arm.n, initial_q)
-    points = [_scaled(point, turns) for point in x["via"]]
-    return _timed(x, points, initial_q) if x["times"] is not None else _limited(x, points, initial_q)
-
-
-def profile_of(data: dict[str, Any]) -> str:
-    """The name of the profile that joins points, also where the file leaves it to armsim."""
-    if data["profile"] is not None:
-        return str(data["profile"])
-    return "minimum_jerk" if data["times"] is not None else "trapezoid" if data["jerk"] is None else "jerk_limited"
+    points = [_scaled(point, turns) for point in x.via]
+    return _timed(x, points, initial_q) if x.times is not None else _limited(x, points, initial_q)
 
 
 def _scaled(values: Sequence[Scalar], factors: Sequence[float]) -> tuple[Scalar, ...]:
     return tuple(x * factor for x, factor in zip(values, factors, strict=True))
 
 
-def _timed(x: dict[str, Any], points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
+def _timed(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
     """Points at given times; the first time decides whether the motion begins there, or at the initial pose at t = 0."""
-    times = x["times"]
-    if not is_absent("times", times[0]):
+    times = list(x.times)
+    if not document.Reference.times.item.means_absent(times[0]):
         points, times = [tuple(initial_q), *points], [0.0, *times]
-    profile = profile_of(x)
+    profile = x.joined_by
     if profile in SCALINGS:
         return within_times(points, times, SCALINGS[profile])
     if profile == "spline":
-        return cubic_spline(points, times, x["ends"] or "clamped")
+        return cubic_spline(points, times, x.ends or "clamped")
     return minimum_jerk(points, times) if profile == "minimum_jerk" else steps(points, times)
 
 
-def _limited(x: dict[str, Any], points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
+def _limited(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
     """Points as fast as the joints' limits allow, from the initial pose on."""
     points = [tuple(initial_q), *points]
-    begin = 0.0 if x["start"] is None else x["start"]
-    limits = Limits(x["speed"], x["acceleration"], x["jerk"])
-    profile = profile_of(x)
+    begin = 0.0 if x.start is None else x.start
+    limits = Limits(x.speed, x.acceleration, x.jerk)
+    profile = x.joined_by
     return (
         spline_within(points, begin, limits)
         if profile == "spline"
@@ -124,86 +120,86 @@ def _limited(x: dict[str, Any], points: list[tuple[Scalar, ...]], initial_q: Seq
     )
 
 
-def _oscillation(x: dict[str, Any], turns: Sequence[float], initial_q: Sequence[Scalar]) -> Reference:
-    offset = tuple(initial_q) if x["offset"] is None else x["offset"]
-    if x["profile"] == "chirp":
-        ends = tuple(x["frequency"]), tuple(x["end_frequency"])
-        return Chirp(offset, x["amplitude"], *ends, x["duration"], x["sweep"] or "linear")
-    phase = (0.0,) * len(offset) if x["phase"] is None else _scaled(x["phase"], turns)
-    if x["profile"] == "sinusoid":
-        return Sinusoid(offset, x["amplitude"], tuple(x["frequency"]), phase)
-    return Multisine(offset, x["amplitude"], tuple(x["frequencies"]), phase)
+def _oscillation(x: document.Reference, turns: Sequence[float], initial_q: Sequence[Scalar]) -> Reference:
+    offset = tuple(initial_q) if x.offset is None else x.offset
+    if x.profile == "chirp":
+        return Chirp(offset, x.amplitude, x.frequency, x.end_frequency, x.duration, x.sweep or "linear")
+    phase = (0.0,) * len(offset) if x.phase is None else _scaled(x.phase, turns)
+    if x.profile == "sinusoid":
+        return Sinusoid(offset, x.amplitude, x.frequency, phase)
+    return Multisine(offset, x.amplitude, x.frequencies, phase)
 
 
-def _recorded(table: dict[str, Any]) -> Reference:
+def _recorded(rows: MotionTables) -> Reference:
     """The rows of a file: met with their velocities and accelerations, else joined by a spline."""
-    q, qd, qdd = ([column.y for column in table[key]] if table[key] else None for key in QUANTITIES)
+    q, qd, qdd = ([column.y for column in columns] if columns else None for columns in (rows.q, rows.qd, rows.qdd))
     assert q is not None
-    times = table["q"][0].x
-    return interpolated(times, q, ORDERS[table["interpolation"]]) if qd is None else through_rows(times, q, qd, qdd)
+    times = rows.q[0].x
+    return interpolated(times, q, ORDERS[rows.interpolation]) if qd is None else through_rows(times, q, qd, qdd)
 
 
-def in_words(data: dict[str, Any], motion: Reference) -> str:
+def in_words(reference: document.Reference, motion: Reference) -> str:
     """A reference in a few words.
 
     Args:
-        data: Of `control.reference`.
+        reference: As the file has it.
         motion: Built from it.
     """
     knots: Sequence[Scalar] = getattr(motion, "knots", [])
     end = f", until {float(knots[-1]):.6g} s" if knots else ""
-    if data["csv"] is not None:
-        return f"rows of {data['csv']}{end}"
-    if data["q"] is not None:
+    if reference.file is not None:
+        return f"rows of {reference.file.path}{end}"
+    if reference.q is not None:
         return "formulas of the time"
-    if data["via"] is None:
-        return f"{data['profile']}{end}"
-    many = len(data["via"])
-    within = " within limits" if data["times"] is None else ""
-    return f"{profile_of(data).replace('_', ' ')}, {many} point{'s' if many > 1 else ''}{within}{end}"
+    if reference.via is None:
+        return f"{reference.profile}{end}"
+    many = len(reference.via)
+    within = " within limits" if reference.times is None else ""
+    return f"{reference.joined_by.replace('_', ' ')}, {many} point{'s' if many > 1 else ''}{within}{end}"
 
 
-def cut_short(data: dict[str, Any], motion: Reference, duration: float) -> Iterator[Fault]:
+def cut_short(reference: document.Reference, motion: Reference, duration: float) -> Iterator[Fault]:
     """A warning of points that a run does not reach.
 
     Args:
-        data: Of `control.reference`.
+        reference: As the file has it.
         motion: Built from it.
         duration: Of the run [s].
     """
-    if data["via"] is None or not isinstance(motion, (PiecewisePolynomial, PointToPoint)):
+    if reference.via is None or not isinstance(motion, (PiecewisePolynomial, PointToPoint)):
         return
     end = float(motion.knots[-1])
     if end > duration * (1.0 + NO_TIME):
-        last = data["via"][-1][0].place if data["times"] is None else data["times"][-1].place
+        last = reference.via[-1][0].place if reference.times is None else reference.times[-1].place
         expected = f"an end of the motion within the duration, {duration:g} s"
         mend = f"write `duration: {math.ceil(end)}`, or a faster motion"
         yield Fault(last, "control.reference", expected, f"its end at {end:g} s", mend)
 
 
-def resolved_reference(data: dict[str, Any], turns: Sequence[bool], degrees: bool) -> dict[str, Any]:
-    """A reference as plain data, angles in radians.
+def resolved_reference(reference: document.Reference, turns: Sequence[bool], degrees: bool) -> document.Reference:
+    """A reference in full, angles in radians.
 
     Args:
-        data: As read.
+        reference: As read.
         turns: Of each joint, whether its position is an angle.
         degrees: Whether its angles are degrees.
     """
-    if data["csv"] is not None:
-        interpolation = {} if data["table"]["qd"] else {"interpolation": data["table"]["interpolation"]}
-        return {"csv": data["file"], **interpolation, "sha256": data["sha256"]}
-    found = plain({key: value for key, value in data.items() if key != "q"})
+    if reference.rows is not None:
+        interpolation = None if reference.rows.qd else reference.rows.interpolation
+        file = reference.portable
+        return document.Reference(csv=file.csv, interpolation=interpolation, sha256=file.sha256)
+    found = {key: plain(value) for key, value in reference.items() if value is not None and key != "q"}
     factors = [RADIANS if degrees and turn else 1.0 for turn in turns]
     if degrees:
-        found |= {key: list(_scaled(found[key], factors)) for key in ANGLES if key in found}
+        found |= {key: _scaled(found[key], factors) for key in ANGLES if key in found}
         found |= {"phase": [x * RADIANS for x in found["phase"]]} if "phase" in found else {}
-        found |= {"via": [list(_scaled(point, factors)) for point in found["via"]]} if "via" in found else {}
+        found |= {"via": [_scaled(point, factors) for point in found["via"]]} if "via" in found else {}
     if "via" in found:
         found.pop("profile", None)  # it is written last, whether or not the file names it
-        found["profile"] = profile_of(data)
-    if data["q"] is not None:
-        found["q"] = [_formula(x, factor) for x, factor in zip(data["q"], factors, strict=True)]
-    return found
+        found["profile"] = reference.joined_by
+    if reference.q is not None:
+        found["q"] = [_formula(x, factor) for x, factor in zip(reference.q, factors, strict=True)]
+    return document.Reference(**found)
 
 
 def _formula(x: Quantity, factor: float) -> Any:

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from armsim.formulas.quantity import plain
+from armsim import document
 
 
-def resolved_robot(data: dict[str, Any], written: Callable[[Any], Any] = plain) -> dict[str, Any]:
-    """A robot as plain data, in the unit of its file.
+def resolved_robot(robot: document.Robot) -> document.Robot:
+    """A robot in full, in the unit of its file."""
+    joints = [joint if joint.motor is None else joint.replaced(motor=_motor(joint.motor)) for joint in robot.joints]
+    return robot.replaced(joints=tuple(joints), parameters=robot.parameters or None)
 
-    Args:
-        data: As `armsim.loading.load_robot_file` reads it.
-        written: Makes plain data of it, by which formulas may be kept.
-    """
-    robot: dict[str, Any] = written(data)
-    for joint in robot["joints"]:
-        if "motor" in joint:
-            motor = joint["motor"]
-            if "Kp" in motor:
-                motor.setdefault("Ke", motor["Kp"])
-            if not motor["limits"]:
-                del motor["limits"]
-    if not robot["parameters"]:
-        del robot["parameters"]
-    return robot
+
+def _motor(motor: document.Motor) -> document.Motor:
+    """A motor with its back-EMF constant, and without limits where there are none."""
+    unlimited = all(limit is None for limit in motor.limits.values())
+    return motor.replaced(Ke=motor.Kp if motor.Ke is None else motor.Ke, limits=None if unlimited else motor.limits)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from functools import cached_property
 from math import gcd
 from typing import Any
 
-from armsim.actuation import OUTPUTS, Output
+from armsim import document
 from armsim.clock import Clock, time_ratio
 from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop
+from armsim.document.base import plain
+from armsim.document.overrides import split_overrides
+from armsim.document.scenario import ADAPTIVE, AUTO
+from armsim.document.timing import ROWS
+from armsim.document.tolerance import tolerance
 from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar
 from armsim.files.source import Source
-from armsim.formulas.quantity import Quantity, plain
 from armsim.integrate import Tolerance
 from armsim.loading.build import RADIANS, build_body, build_robot
 from armsim.loading.checked import ScenarioFile
@@ -25,15 +29,11 @@ from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
 from armsim.model import Arm
+from armsim.records import record
 from armsim.spatial import Vector
-from armsim.spec.control import ControlKeys
-from armsim.spec.recorded import written_record
-from armsim.spec.scenario import ADAPTIVE, AUTO, InputKeys
-from armsim.spec.timing import ROWS
-from armsim.spec.tolerance import tolerance
 
 
-@dataclass(frozen=True)
+@record
 class Scenario:
     """What is simulated, in SI units and radians.
 
@@ -84,7 +84,7 @@ class Scenario:
     @property
     def jumps(self) -> list[int]:
         """Steps at which external forces begin or end."""
-        return [step for span in self.file.steps["external"] for step in span if step is not None]
+        return [step for span in self.file.steps.external for step in span if step is not None]
 
     @property
     def jump_every(self) -> int:
@@ -103,7 +103,7 @@ class Scenario:
 
     @property
     def _lands_on_steps(self) -> bool:
-        return not self.adaptive or self.file.data["integrator"]["dt"] is not None
+        return not self.adaptive or self.file.document.integrator.dt is not None
 
     @property
     def landing(self) -> float:
@@ -118,12 +118,12 @@ class Scenario:
     @property
     def degrees(self) -> bool:
         """Whether angles of the file are degrees."""
-        return bool(self.file.data["units"]["angle"] == "deg")
+        return self.file.document.degrees
 
     @property
     def scenario_data(self) -> dict[str, Any]:
         """The scenario as plain data, its robot inline, angles in radians; reads back as the same scenario."""
-        return resolved_scenario(self)
+        return dict(plain(resolved_scenario(self)))
 
     @cached_property
     def content(self) -> str:
@@ -148,27 +148,23 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     Raises:
         UsageError: There is no number at a path of `open`.
     """
-    of_robot = {p.removeprefix("robot."): x for p, x in (open or {}).items() if p.startswith("robot.")}
-    own = {p: x for p, x in (open or {}).items() if not p.startswith("robot.")}
-    data = {key: value for key, value in file.data.items() if key != "robot"}
-    scenario = settle(data, own)
-    degrees = scenario["units"]["angle"] == "deg"
-    payload = None if scenario["payload"] is None else build_body(scenario["payload"], degrees)
-    arm = build_robot(file.robot.data, of_robot, payload)
+    own, of_robot = split_overrides(open)
+    scenario = settle(file.document, own)
+    degrees = scenario.degrees
+    payload = None if scenario.payload is None else build_body(scenario.payload, degrees)
+    arm = build_robot(file.robot.document, of_robot, payload)
     turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
 
-    def si(values: list[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    def si(values: Sequence[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
         return default if values is None else tuple(x * turn for x, turn in zip(values, turns, strict=True))
 
-    integrator = scenario["integrator"]
-    dt = file.steps["dt"]
-    num, den = time_ratio(dt)
-    clock = Clock(num, den, file.steps["duration"], file.steps["period"], file.steps["log"])
+    integrator, steps = scenario.integrator, file.steps
+    num, den = time_ratio(steps.dt)
+    clock = Clock(num, den, steps.duration, steps.period, steps.log)
     period = None if clock.sample_every is None else clock.at(clock.sample_every)
-    initial_q = si(scenario["initial"]["q"], arm.initial)
-    control = scenario["control"]
-    on = control is not None and control["law"] != "none"
-    inputs = build_inputs(scenario["inputs"], scenario["parameters"], None if on else period)
+    initial_q = si(scenario.initial.q, arm.initial)
+    on = scenario.control is not None and scenario.control.on
+    inputs = build_inputs(scenario.inputs, scenario.parameters, None if on else period)
     command: Command | None = inputs
     if on:
         command = build_controller(file, scenario, arm, si, period, inputs)
@@ -176,32 +172,32 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     return Scenario(
         name=file.name,
         arm=arm,
-        method=integrator["method"],
-        dt=dt,
+        method=integrator.method,
+        dt=steps.dt,
         clock=clock if command is not None else replace(clock, sample_every=None),
         command=command,
         external=tuple(
             ExternalWrench(
-                link=names.index(item["link"]),
-                point=Vector(*item["point"]),
-                force=Vector(*item["force"]),
-                moment=Vector(*item["moment"]),
-                frame=item["frame"],
+                link=names.index(item.link),
+                point=Vector(*item.point),
+                force=Vector(*item.force),
+                moment=Vector(*item.moment),
+                frame=item.frame,
                 start=None if start is None else clock.at(start),
                 end=None if end is None else clock.at(end),
             )
-            for item, (start, end) in zip(scenario["external"], file.steps["external"], strict=True)
+            for item, (start, end) in zip(scenario.external, steps.external, strict=True)
         ),
         initial_q=initial_q,
-        initial_qd=si(scenario["initial"]["qd"], (0.0,) * arm.n),
+        initial_qd=si(scenario.initial.qd, (0.0,) * arm.n),
         file=file,
-        tolerance=tolerance(integrator["rtol"], integrator["atol"]),
-        log_format=scenario["log"]["format"],
+        tolerance=tolerance(integrator.rtol, integrator.atol),
+        log_format=scenario.log.format,
     )
 
 
 def build_inputs(
-    inputs: dict[str, Any] | None, parameters: Mapping[str, Scalar], period: float | None
+    inputs: document.Inputs | None, parameters: Mapping[str, Scalar], period: float | None
 ) -> OpenLoop | None:
     """Inputs of time; None without.
 
@@ -212,85 +208,62 @@ def build_inputs(
     """
     if inputs is None:
         return None
-    output: Output = next(key for key in OUTPUTS if inputs[key] is not None)
-    return OpenLoop(output, tuple(build_signal(settled, parameters) for settled in inputs[output]), period)
+    return OpenLoop(inputs.output, tuple(build_signal(signal, parameters) for signal in inputs.signals), period)
 
 
-def resolved_scenario(scenario: Scenario) -> dict[str, Any]:
-    """A scenario as plain data, its robot inline, angles in radians."""
-    file = scenario.file
-    data = file.data
-    control, inputs = data["control"], data["inputs"]
-    resolved: dict[str, Any] = {
-        "format": data["format"],
-        "name": file.name,
-        "robot": resolved_robot(file.robot.data),
-        "units": {"angle": "rad"},
-        "duration": scenario.clock.end,
-        "integrator": _integrator(scenario),
-        "initial": {"q": list(scenario.initial_q), "qd": list(scenario.initial_qd)},
-    }
-    if control is not None and control["law"] == "none":
-        resolved["control"] = {"law": "none"}
-    elif control is not None:
-        resolved["control"] = _control(scenario, control)
-    if data["parameters"]:
-        resolved["parameters"] = plain(data["parameters"])
-    if inputs is not None:
-        output = next(key for key in InputKeys.exactly_one if inputs[key] is not None)
-        resolved["inputs"] = {output: [_signal(signal) for signal in inputs[output]]}
-        if inputs["period"] is not None:
-            resolved["inputs"]["period"] = inputs["period"].value
-    if data["external"]:
-        resolved["external"] = plain(data["external"])
-    if data["payload"] is not None:
-        resolved["payload"] = plain(data["payload"])
-        if scenario.degrees and "inertia" in resolved["payload"]:
-            inertia = resolved["payload"]["inertia"]
-            inertia["rpy"] = [angle * RADIANS for angle in inertia["rpy"]]
-    resolved["log"] = {"every": scenario.clock.at(scenario.clock.log_every)}
-    if scenario.log_format != "csv":
-        resolved["log"]["format"] = scenario.log_format
-    return resolved
+def resolved_scenario(scenario: Scenario) -> document.Scenario:
+    """A scenario in full, its robot inline, angles in radians."""
+    file, clock = scenario.file, scenario.clock
+    content = file.document
+    payload = content.payload
+    if scenario.degrees and isinstance(payload, document.KnownInertia):
+        payload = payload.replaced(rpy=tuple(angle.value * RADIANS for angle in payload.rpy))
+    return document.Scenario(
+        name=file.name,
+        robot=resolved_robot(file.robot.document),
+        units=document.ScenarioUnits(angle="rad"),
+        duration=clock.end,
+        integrator=_integrator(scenario),
+        initial=document.Initial(q=scenario.initial_q, qd=scenario.initial_qd),
+        control=None if content.control is None else _control(scenario, content.control),
+        parameters=content.parameters or None,
+        inputs=content.inputs,
+        external=content.external or None,
+        payload=payload,
+        log=document.Log(
+            every=clock.at(clock.log_every), format=None if scenario.log_format == "csv" else scenario.log_format
+        ),
+    )
 
 
-def _integrator(scenario: Scenario) -> dict[str, Any]:
-    """The integrator's keys; an adaptive method's dt only if it was given, as it would land on it."""
-    method, given = scenario.method, scenario.file.data["integrator"]["dt"] is not None
-    return {
-        "method": method,
-        **({"dt": scenario.dt} if given else {}),
-        **(vars(scenario.tolerance) if scenario.adaptive or (method == AUTO and not given) else {}),
-    }
+def _integrator(scenario: Scenario) -> document.Integrator:
+    """The integrator; an adaptive method's dt only if it was given, as it would land on it."""
+    method, given = scenario.method, scenario.file.document.integrator.dt is not None
+    tolerance = vars(scenario.tolerance) if scenario.adaptive or (method == AUTO and not given) else {}
+    return document.Integrator(method=method, dt=scenario.dt if given else None, **tolerance)
 
 
-def unusual_control(control: dict[str, Any]) -> dict[str, Any]:
-    """The keys of `control`, those that are as they are by default left out, as not every law has them."""
-    return {key: value for key, value in control.items() if plain(value) != ControlKeys.fields[key].default}
+def unusual(control: document.Control) -> document.Control:
+    """A controller without what is as by default, as not every law has it."""
+    return document.Control(**{key: x for key, x in control.items() if plain(x) != control.fields[key].default})
 
 
-def _control(scenario: Scenario, control: dict[str, Any]) -> dict[str, Any]:
-    """The keys of `control`, written out."""
+def _control(scenario: Scenario, control: document.Control) -> document.Control:
+    """A controller in full."""
     command = scenario.command
+    if not control.on:
+        return document.Control(law="none")
     assert isinstance(command, Controller)
-    resolved: dict[str, Any] = plain(unusual_control(control))
-    if control["reference"] is not None:
+    more: dict[str, Any] = {}
+    if control.reference is not None:
         turns = [joint.kind.turns for joint in scenario.arm.joints]
-        resolved["reference"] = resolved_reference(control["reference"], turns, scenario.degrees)
+        more["reference"] = resolved_reference(control.reference, turns, scenario.degrees)
     elif isinstance(command.reference, Constant):
-        resolved["target"] = list(command.reference.target)
-    if control["command"] is not None:
-        resolved["command"] = [expression.text for expression in control["command"]]
+        more["target"] = command.reference.target
     if scenario.file.model is not None:
-        resolved["model"] = resolved_robot(scenario.file.model.data)
-    if command.encoder is not None and control["encoder"]["noise"] is not None:
-        resolved["encoder"]["noise"] = list(command.encoder.noise)
-    if control["limit"] is not None and control["ki"] is not None and control["anti_windup"] == "clamping":
-        resolved.setdefault("integral_limit", plain(control["limit"]))
-    return resolved
-
-
-def _signal(signal: Any) -> Any:
-    if isinstance(signal, Quantity):
-        return signal.text if signal.varies else signal.value
-    return written_record(signal)
+        more["model"] = resolved_robot(scenario.file.model.document)
+    if command.encoder is not None and control.encoder is not None and control.encoder.noise is not None:
+        more["encoder"] = control.encoder.replaced(noise=command.encoder.noise)
+    if control.limit is not None and control.ki is not None and control.anti_windup == "clamping":
+        more["integral_limit"] = control.limit if control.integral_limit is None else control.integral_limit
+    return unusual(control).replaced(**more)

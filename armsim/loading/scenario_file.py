@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+import unicodedata
 from typing import Any
 
+from armsim import document
+from armsim.document.kinds import LONGEST_NAME, NAME, join
+from armsim.document.overrides import JointLists, Overrides, apply_overrides, split_overrides
+from armsim.document.robot import ROOT as ROBOT
+from armsim.document.scenario import ADAPTIVE, AUTO, FORMAT, read_scenario_node
+from armsim.document.scenario import ROOT as SCENARIO
+from armsim.document.timing import ROWS, logged_step, shared_step, steps_of
 from armsim.errors import UsageError
-from armsim.files.document import Map, Node, Scalar, Seq, clipped, shown
 from armsim.files.faults import Report
+from armsim.files.nodes import Map, Node, Scalar, Seq, clipped, shown
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
 from armsim.files.source import Source, beside, digest, find_file
 from armsim.files.yaml_reader import read_yaml
-from armsim.formulas.quantity import Context, Quantity, plain
-from armsim.loading.build import is_absent
-from armsim.loading.checked import RobotFile, ScenarioFile, delay_of
+from armsim.formulas.quantity import Context, Quantity
+from armsim.loading.checked import RobotFile, ScenarioFile, WholeSteps
 from armsim.loading.default_lists import default_lists
-from armsim.loading.robot_file import check_robot, load_root, refuse_undetermined
+from armsim.loading.robot_file import Given, check_robot, load_root, refuse_undetermined
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.voltage import NoVoltage, refusal
 from armsim.loading.wrong_kind import wrong_kind
-from armsim.spec.kinds import name_of_file
-from armsim.spec.overrides import JointLists, apply_overrides, split_overrides
-from armsim.spec.robot import RobotKeys, joint_names
-from armsim.spec.scenario import ADAPTIVE, AUTO, FORMAT, ScenarioKeys, read_scenario_node
-from armsim.spec.schema import join
-from armsim.spec.timing import ROWS, logged_step, shared_step, steps_of
 
 MOST_DELAY = 40  # periods: each is a state of every joint, and eigenvalues of all of them are looked at
 
-Given = str | os.PathLike[str] | Mapping[str, Any]
 
-
-def read_scenario(path_or_name: Given, overrides: Mapping[str, Any] | None = None) -> Scenario:
+def read_scenario(path_or_name: Given, overrides: Overrides | None = None) -> Scenario:
     """What a scenario file asks to simulate.
 
     Args:
@@ -47,11 +46,11 @@ def read_scenario(path_or_name: Given, overrides: Mapping[str, Any] | None = Non
     """
     file = load_scenario_file(path_or_name, overrides)
     scenario = build_scenario(file)
-    refuse_undetermined(scenario.arm, file.robot.data, "" if file.robot.sources else "robot")
+    refuse_undetermined(scenario.arm, file.robot.document, "" if file.robot.sources else "robot")
     return scenario
 
 
-def scenario_of(given: Given | Scenario, overrides: Mapping[str, Any] | None = None) -> Scenario:
+def scenario_of(given: Given | Scenario, overrides: Overrides | None = None) -> Scenario:
     """A scenario, read if it has not been read before; see `read_scenario`.
 
     Raises:
@@ -65,7 +64,7 @@ def scenario_of(given: Given | Scenario, overrides: Mapping[str, Any] | None = N
     return given
 
 
-def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None = None) -> ScenarioFile:
+def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) -> ScenarioFile:
     """A scenario file, checked together with its robot; arguments and errors as for `read_scenario`."""
     report = Report()
     root, sources = load_root("configs", path_or_name, report)
@@ -77,7 +76,7 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
         root = root.get("scenario") or Map({}, root.place)
     before: tuple[str, ...] = ("robot", "units", "units.angle")  # the rest depends on them
     first = {key: own.pop(key) for key in before if key in own}
-    root = apply_overrides(root, first, report, kind=ScenarioKeys())
+    root = apply_overrides(root, first, report, kind=SCENARIO)
     if not isinstance(root, Map):
         mend = f"begin the file with `format: {FORMAT}`"
         report.add(root.place, path, "a mapping of keys and values", shown(root), mend)
@@ -85,33 +84,40 @@ def load_scenario_file(path_or_name: Given, overrides: Mapping[str, Any] | None 
     assert isinstance(root, Map)  # or it has been refused
     context = Context(report, folder=os.path.dirname(file))
     robot, robot_sources = _robot(root.get("robot"), "robot", of_robot, context)
-    context.joints = None if robot is None else joint_names(robot)
-    changed = apply_overrides(root, own, report, kind=ScenarioKeys(), joints=_joint_lists(root, robot, context))
-    assert isinstance(changed, Map)  # as before
-    root = changed
+    context.joints = None if robot is None else robot.joint_names
+    root = apply_overrides(root, own, report, kind=SCENARIO, joints=_joint_lists(root, robot, context))
+    assert isinstance(root, Map)  # as before
     sound = not report.faults  # with faults, a motor that is given may count as missing
-    data = read_scenario_node(root, context, path)
-    steps = _check_times(data, path, context) if data is not None else {}
-    model = _model(root, robot, context)
-    if robot is not None and sound:
-        _check_motors(root, robot, model, path, context)
-        _check_fit(root, robot, delay_of(steps), path, context)
+    scenario = read_scenario_node(root, context, path)
+    steps = None if scenario is None else _steps(scenario, path, context)
+    model = None if scenario is None else _model(scenario, robot, context)
+    if scenario is not None and robot is not None and sound:
+        _check_motors(scenario, robot, model, path, context)
+        _check_fit(scenario, robot, 0 if steps is None else steps.delay_in_periods, path, context)
     report.raise_if_any()
-    assert data is not None  # or there was a fault
-    assert robot is not None  # as above
+    assert scenario is not None  # or there was a fault
+    assert robot is not None
+    assert steps is not None
     tables = [Source(name, csv.sha256) for name, csv in context.tables.items() if csv is not None]
-    name = data["name"] or name_of_file(file) or "scenario"
+    name = scenario.name or name_of_file(file) or "scenario"
     all_sources = (*sources, *robot_sources, *(() if model is None else model.sources), *tables)
-    return ScenarioFile(name, data, RobotFile(robot, robot_sources), steps, all_sources, model)
+    return ScenarioFile(name, scenario, RobotFile(robot, robot_sources), steps, all_sources, model)
+
+
+def name_of_file(path: str) -> str:
+    """A name after a file, without its ending: `2nd run.yaml` is `_2nd_run`."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    name = re.sub(r"[^\w.-]", "_", unicodedata.normalize("NFC", stem))
+    return (name if NAME.match(name) or not name else f"_{name}")[:LONGEST_NAME]
 
 
 def _robot(
-    node: Node | None, key: str, overrides: dict[str, Any], context: Context
-) -> tuple[dict[str, Any] | None, tuple[Source, ...]]:
-    """The data of a robot that a scenario names or has inline, at a key, and its sources; None if it cannot be read."""
+    node: Node | None, key: str, overrides: Overrides, context: Context
+) -> tuple[document.Robot | None, tuple[Source, ...]]:
+    """The robot that a scenario names or has inline, at a key, and its sources; None if it cannot be read."""
     robot_context = Context(context.report)
     if isinstance(node, Map):
-        inner = apply_overrides(node, overrides, context.report, f"{key}.", RobotKeys())
+        inner = apply_overrides(node, overrides, context.report, f"{key}.", ROBOT)
         return check_robot(inner, robot_context, key), ()
     if not isinstance(node, Scalar) or not isinstance(node.value, str):
         return None, ()  # reported with the scenario's own keys
@@ -133,33 +139,28 @@ def _robot(
             mend = fault.mend.replace(os.path.dirname(beside(context.folder, node.text)), os.path.dirname(node.text))
             context.report.add(node.place, key, fault.expected, _not_there(fault, node), mend)
         return None, ()
-    inner = apply_overrides(robot_root, overrides, context.report, f"{key}.", RobotKeys())
+    inner = apply_overrides(robot_root, overrides, context.report, f"{key}.", ROBOT)
     return check_robot(inner, robot_context), sources
 
 
-def _model(root: Map, robot: dict[str, Any] | None, context: Context) -> RobotFile | None:
+def _model(scenario: document.Scenario, robot: document.Robot | None, context: Context) -> RobotFile | None:
     """The arm as the controller knows it; None for the arm itself. It has to have the arm's joints."""
-    control = root.get("control")
-    node = control.get("model") if isinstance(control, Map) else None
-    if node is None or robot is None or (isinstance(control, Map) and _is_off(control)):
+    control = scenario.control
+    if control is None or robot is None or control.law == "none" or not control.given("model"):
         return None
-    data, sources = _robot(node, "control.model", {}, context)
-    mine, its = joint_names(robot), None if data is None else joint_names(data)
-    if data is None or mine is None or its is None:
+    node = control.value_node("model")
+    model, sources = _robot(node, "control.model", {}, context)
+    mine, its = robot.joint_names, None if model is None else model.joint_names
+    if model is None or mine is None or its is None:
         return None
     if [type for _, type in its] != [type for _, type in mine]:
         here, there = ([f"{name} {type}" for name, type in names] for names in (mine, its))
         expected, found = f"an arm with the joints {', '.join(here)}", clipped(", ".join(there), 200)
         context.report.add(node.place, "control.model", expected, found, "name another robot, or copy the robot's file")
-    return RobotFile(data, sources)
+    return RobotFile(model, sources)
 
 
-def _is_off(control: Map) -> bool:
-    """Whether a law of `none` switches control off."""
-    return getattr(control.get("law"), "value", None) == "none"
-
-
-def _joint_lists(root: Map, robot: dict[str, Any] | None, context: Context) -> JointLists | None:
+def _joint_lists(root: Map, robot: document.Robot | None, context: Context) -> JointLists | None:
     """What sets items of lists with one item per joint; None where the joints are not known."""
     if robot is None or context.joints is None:
         return None
@@ -183,89 +184,95 @@ def _not_there(fault: Any, node: Scalar) -> str:
     return f"{shown(node)}{path}: {fault.found}"
 
 
-def _check_times(data: dict[str, Any], path: str, context: Context) -> dict[str, Any]:
-    """The step, and all times as numbers of steps; reports those that are not whole multiples."""
-    times = {"log.every": (data["log"] or {}).get("every")}
-    for key in ("control", "inputs"):
-        times[f"{key}.period"] = (data[key] or {}).get("period")
-    external = [item or {} for item in data["external"] or []]
-    times["control.delay"] = delay = (data["control"] or {}).get("delay")
-    times |= {f"external[{i}].{key}": item.get(key) for i, item in enumerate(external) for key in ("from", "to")}
-    times["duration"] = data["duration"]
+def _steps(scenario: document.Scenario, path: str, context: Context) -> WholeSteps | None:
+    """The step, and all times as numbers of steps; reports those that are not whole multiples. None with faults."""
+    control, inputs = scenario.control, scenario.inputs
+    external = scenario.external or ()
+    times = {
+        "log.every": None if scenario.log is None else scenario.log.every,
+        "control.period": None if control is None else control.period,
+        "inputs.period": None if inputs is None else inputs.period,
+        "control.delay": None if control is None else control.delay,
+    }
+    for i, item in enumerate(external):
+        times |= {f"external[{i}].{key}": None if item is None else item.entries[key] for key in ("from", "to")}
+    times["duration"] = scenario.duration
     given = {where: time for where, time in times.items() if time is not None}
-    dt = _step(data, given, path, context)
+    dt = _step(scenario, given, path, context)
     if dt is None:
-        return {}
+        return None
 
     def steps(where: str, least: int = 1) -> int | None:
         time = times[where]
         return None if time is None else steps_of(time, dt, join(path, where), context, least)
 
-    duration, every = steps("duration"), steps("log.every")
+    duration, every, delay = steps("duration"), steps("log.every"), times["control.delay"]
     if every is None and duration is not None:
         every = max(1, round(duration / ROWS))
     periods = [steps("control.period"), steps("inputs.period")]
-    spans = [(steps(f"external[{i}].from", 0), steps(f"external[{i}].to", 0)) for i in range(len(external))]
+    spans = tuple((steps(f"external[{i}].from", 0), steps(f"external[{i}].to", 0)) for i in range(len(external)))
     period = next((count for count in periods if count is not None), None)
     later = None if delay is None else steps("control.delay", 0)
-    if delay is not None and later and period and later % period:
-        near = sorted({period * (later // period), period * (later // period + 1)})
-        mend = f"take {' or '.join(f'{count * dt:g}' for count in near)}{' s' if delay.unit else ''}"
-        expected = f"a whole multiple of control.period, {period * dt:g} s"
-        context.report.add(delay.place, join(path, "control.delay"), expected, delay.of("s"), mend)
-    if delay is not None and later and period and later > MOST_DELAY * period:
-        expected = f"at most {MOST_DELAY} periods, {MOST_DELAY * period * dt:g} s"
-        mend = "make it shorter, or the period longer"
-        context.report.add(delay.place, join(path, "control.delay"), expected, delay.of("s"), mend)
-    return {"dt": dt, "duration": duration, "log": every, "period": period, "delay": later, "external": spans}
+    if delay is not None and later and period:
+        where = join(path, "control.delay")
+        if later % period:
+            near = sorted({period * (later // period), period * (later // period + 1)})
+            mend = f"take {' or '.join(f'{count * dt:g}' for count in near)}{' s' if delay.unit else ''}"
+            expected = f"a whole multiple of control.period, {period * dt:g} s"
+            context.report.add(delay.place, where, expected, delay.of("s"), mend)
+        if later > MOST_DELAY * period:
+            expected = f"at most {MOST_DELAY} periods, {MOST_DELAY * period * dt:g} s"
+            mend = "make it shorter, or the period longer"
+            context.report.add(delay.place, where, expected, delay.of("s"), mend)
+    return None if duration is None or every is None else WholeSteps(dt, duration, every, period, later, spans)
 
 
-def _step(data: dict[str, Any], times: dict[str, Quantity], path: str, context: Context) -> float | None:
+def _step(scenario: document.Scenario, times: dict[str, Quantity], path: str, context: Context) -> float | None:
     """The step [s]: dt if given, else, for an adaptive method or `auto`, the longest that divides all times."""
-    integrator = data["integrator"]
-    if integrator is None or integrator["method"] is None:
+    integrator = scenario.integrator
+    if integrator is None or integrator.method is None:
         return None
-    if integrator["dt"] is not None:
-        return float(integrator["dt"].value)
-    if integrator["method"] not in (AUTO, *ADAPTIVE) or data["duration"] is None:
+    if integrator.dt is not None:
+        return float(integrator.dt.value)
+    if integrator.method not in (AUTO, *ADAPTIVE) or scenario.duration is None:
         return None
     step = shared_step({join(path, where): time for where, time in times.items() if time.value > 0}, context)
     if step is not None and "log.every" not in times:
-        step = logged_step(step, data["duration"].value)
+        step = logged_step(step, scenario.duration.value)
     return None if step is None else step.numerator / step.denominator
 
 
-def _check_motors(root: Map, robot: dict[str, Any], model: RobotFile | None, path: str, context: Context) -> None:
+def _check_motors(
+    scenario: document.Scenario, robot: document.Robot, model: RobotFile | None, path: str, context: Context
+) -> None:
     """Report joints that no voltage or current can drive, where these are asked for."""
-    control, inputs = root.get("control"), root.get("inputs")
-    output, known = (control.get(key) if isinstance(control, Map) else None for key in ("output", "model"))
-    off = isinstance(control, Map) and _is_off(control)
-    electric = isinstance(output, Scalar) and output.value in ("voltage", "current") and not off
+    control, inputs = scenario.control, scenario.inputs
     refused = _no_voltage(robot)
-    if refused is not None and electric:
-        assert output is not None
-        mend = f"{refused.mend} in the robot file, or write `output: torque`"
-        context.report.add(output.place, join(path, "control.output"), refused.expected, refused.found, mend)
-    if model is not None and known is not None and electric and (missing := _no_voltage(model.data)) is not None:
-        mend = f"{missing.mend} in the model's file, or write `output: torque`"
-        context.report.add(known.place, join(path, "control.model"), missing.expected, missing.found, mend)
+    if control is not None and control.law != "none" and control.output in ("voltage", "current"):
+        if refused is not None:
+            mend = f"{refused.mend} in the robot file, or write `output: torque`"
+            place = control.value_node("output").place
+            context.report.add(place, join(path, "control.output"), refused.expected, refused.found, mend)
+        if model is not None and (missing := _no_voltage(model.document)) is not None:
+            mend = f"{missing.mend} in the model's file, or write `output: torque`"
+            place = control.value_node("model").place
+            context.report.add(place, join(path, "control.model"), missing.expected, missing.found, mend)
     for key in ("voltage", "current"):
-        given = inputs.entries.get(key) if isinstance(inputs, Map) else None
-        if refused is not None and given is not None:
+        if refused is not None and inputs is not None and key in inputs.keys_in_file:
             mend = f"{refused.mend} in the robot file, or write `torque` for `{key}`"
-            context.report.add(given[0], join(path, f"inputs.{key}"), refused.expected, refused.found, mend)
+            context.report.add(inputs.place_of(key), join(path, f"inputs.{key}"), refused.expected, refused.found, mend)
 
 
-def _check_fit(root: Map, robot: dict[str, Any], delay: int, path: str, context: Context) -> None:
+def _check_fit(scenario: document.Scenario, robot: document.Robot, delay: int, path: str, context: Context) -> None:
     """Report gains of states that the arm has not, and encoders on motors that it has not."""
-    control = root.get("control")
-    joints = [joint for joint in robot["joints"] or [] if joint is not None]
-    if not isinstance(control, Map) or _is_off(control):
+    control = scenario.control
+    joints = [joint for joint in robot.joints or () if joint is not None]
+    if control is None or control.law == "none":
         return
-    K, encoder, volts = control.get("K"), control.get("encoder"), getattr(control.get("output"), "value", None)
-    motors = [joint["motor"] for joint in joints if joint["motor"] is not None]
-    inductive = sum(not is_absent("inductance", plain(motor["inductance"])) for motor in motors)
-    currents, n = inductive if volts == "voltage" else 0, len(joints)
+    motors = [joint.motor for joint in joints if joint.motor is not None]
+    inductive = sum(motor.inductance.value != document.Motor.inductance.absent for motor in motors)
+    currents, n = inductive if control.output == "voltage" else 0, len(joints)
+    K = control.value_node("K") if control.given("K") else None
     for i, row in enumerate(K.items if isinstance(K, Seq) else ()):
         width = len(row.items) if isinstance(row, Seq) else 2 * n
         states = 2 * n + currents
@@ -275,17 +282,16 @@ def _check_fit(root: Map, robot: dict[str, Any], delay: int, path: str, context:
             expected = f"{2 * n} numbers: gains of positions and velocities{more}"
             why = "a current is a state where a motor with an `inductance` takes a voltage"
             context.report.add(row.place, join(path, f"control.K[{i}]"), expected, f"{width}", f"give as many; {why}")
-    bare = [joint["name"] for joint in joints if joint["motor"] is None]
-    on = encoder.get("on") if isinstance(encoder, Map) else None
-    if bare and isinstance(on, Scalar) and on.value == "motor":
+    bare = [joint.name for joint in joints if joint.motor is None]
+    if bare and control.encoder is not None and control.encoder.on == "motor":
         mend = "write `on: joint`, or give every joint a `motor` in the robot file"
-        found = f"no motor on {', '.join(map(str, bare))}"
-        context.report.add(on.place, join(path, "control.encoder.on"), "a motor on every joint", found, mend)
+        place, found = control.encoder.value_node("on").place, f"no motor on {', '.join(map(str, bare))}"
+        context.report.add(place, join(path, "control.encoder.on"), "a motor on every joint", found, mend)
 
 
-def _no_voltage(robot: dict[str, Any]) -> NoVoltage | None:
-    """Why voltages cannot drive an arm, by its data; None if they can, or if faults leave that open."""
-    joints = [joint for joint in robot["joints"] or [] if joint is not None]
-    bare = [joint["name"] for joint in joints if joint["motor"] is None]
-    unknown = [joint["name"] for joint in joints if joint["motor"] is not None and joint["motor"]["Kp"] is None]
+def _no_voltage(robot: document.Robot) -> NoVoltage | None:
+    """Why voltages cannot drive an arm; None if they can, or if faults leave that open."""
+    joints = [joint for joint in robot.joints or () if joint is not None]
+    bare = [joint.name for joint in joints if joint.motor is None]
+    unknown = [joint.name for joint in joints if joint.motor is not None and joint.motor.Kp is None]
     return None if None in bare + unknown else refusal(bare, unknown)

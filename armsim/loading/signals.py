@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from armsim import document
 from armsim.expr import Scalar, Table, lookup
 from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class FormulaSignal:
     """A formula of the time and of parameters.
 
@@ -27,7 +29,7 @@ class FormulaSignal:
         return self.formula.evaluate({**self.parameters, "t": t})
 
 
-@dataclass(frozen=True)
+@record
 class ConstantSignal:
     """A number."""
 
@@ -37,7 +39,7 @@ class ConstantSignal:
         return self.value
 
 
-@dataclass(frozen=True)
+@record
 class RecordedSignal:
     """A column of a CSV file."""
 
@@ -49,8 +51,8 @@ class RecordedSignal:
 
 def build_signal(settled: Any, parameters: Mapping[str, Scalar]) -> FormulaSignal | ConstantSignal | RecordedSignal:
     """A signal: recorded, a formula of the time, or a number, which may be open."""
-    if isinstance(settled, dict):
-        return RecordedSignal(settled["table"])
+    if isinstance(settled, document.CsvSignal):
+        return RecordedSignal(settled.table)
     if isinstance(settled, Quantity):
         assert settled.formula is not None  # it varies
         names = settled.formula.names

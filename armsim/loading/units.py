@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
 
+from armsim import document
+from armsim.document.base import numbers
+from armsim.document.kinds import join
 from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity, plain_number
 from armsim.loading.build import build_body
-from armsim.loading.settle import values_of
+from armsim.loading.settle import settle
 from armsim.model import JOINT_TYPES, Arm, JointType
-from armsim.spec.kinds import join
 
 TURN = math.tau * (1 + 1e-3)
 LONGEST = 30.0  # m: of robots in space 18, of two links in millimetres hundreds
@@ -26,55 +27,54 @@ LEAST_ROTOR, LEAST_ROTOR_OF_SLIDE = 100.0, 1e4  # kg·m² and kg at the joint: n
 PI_DIGITS, QUARTER_DIGITS = 5e-5, 6e-4  # relative: 0.5236 is pi/6 to four digits, 1.57 pi/2 to three
 
 
-def other_units(arm: Arm, data: dict[str, Any], length: float, path: str = "") -> Iterator[Fault]:
+def other_units(arm: Arm, robot: document.Robot, length: float, path: str = "") -> Iterator[Fault]:
     """Warnings of a robot file: degrees for radians and the reverse, mm for m, g for kg, mN·m, g·cm², a gear upside down.
 
     Args:
         arm: The arm, on numbers.
-        data: What it was built from.
+        robot: What it was built from.
         length: Of the stretched arm [m].
         path: Of the robot, within another file.
     """
-    degrees = data["units"]["angle"] == "deg"
-    for frame in ("base", "tool"):
-        for i, angle in enumerate(data[frame]["rpy"]):
-            yield from angle_doubts(angle, join(path, f"{frame}.rpy[{i}]"), degrees)
-    yield from _length(data, length, path)
+    degrees = robot.degrees
+    for key, frame in (("base", robot.base), ("tool", robot.tool)):
+        for i, angle in enumerate(frame.rpy):
+            yield from angle_doubts(angle, join(path, f"{key}.rpy[{i}]"), degrees)
+    yield from _length(robot, length, path)
     mass = sum(float(inertia.mass) for inertia in arm.inertias)
-    for i, joint in enumerate(data["joints"]):
-        kind, where = JOINT_TYPES[joint["type"]], join(path, f"joints[{i}]")
-        row = joint[data["convention"]]
-        named = {f"rpy[{k}]": x for k, x in enumerate(row["rpy"])} if "rpy" in row else row
-        for key, angle in named.items():
-            if key in ("alpha", "theta") or key.startswith("rpy"):
-                yield from angle_doubts(angle, f"{where}.{data['convention']}.{key}", degrees)
+    for i, joint in enumerate(robot.joints):
+        kind, where = JOINT_TYPES[joint.type], join(path, f"joints[{i}]")
+        for place, angle in numbers(joint.frame, f"{where}.{robot.convention}"):
+            if angle.kind.angle:
+                yield from angle_doubts(angle, place, degrees)
         if one_turn(kind):
-            limits = joint["limits"] or {}
-            found = {"initial": joint["initial"], **{f"limits.{key}": limits.get(key) for key in ("lower", "upper")}}
+            limits = joint.limits
+            found = {"initial": joint.initial}
+            found |= {} if limits is None else {"limits.lower": limits.lower, "limits.upper": limits.upper}
             for key, angle in found.items():
-                if angle is not None and math.isfinite(angle.value):
+                if math.isfinite(angle.value):
                     yield from _position(angle, f"{where}.{key}", degrees)
-        if joint["motor"] is not None:
+        if joint.motor is not None:
             own = mass * metres(length) ** 2 if kind.turns else mass
-            yield from _motor(joint["motor"], f"{where}.motor", kind, own)
+            yield from _motor(joint.motor, f"{where}.motor", kind, own)
 
 
-def other_units_of_scenario(arm: Arm, data: dict[str, Any]) -> Iterator[Fault]:
+def other_units_of_scenario(arm: Arm, scenario: document.Scenario) -> Iterator[Fault]:
     """Warnings of a scenario file: degrees for radians and the reverse in where joints start and what is held.
 
     Args:
         arm: Its arm, on numbers.
-        data: The scenario's.
+        scenario: The scenario.
     """
-    degrees = data["units"]["angle"] == "deg"
-    control = data["control"] or {}
-    via = (control.get("reference") or {}).get("via") or []
+    degrees, control = scenario.degrees, scenario.control
+    target = None if control is None else control.target
+    via = None if control is None or control.reference is None else control.reference.via
     for path, angles in (
-        ("initial.q", data["initial"]["q"]),
-        ("control.target", control.get("target")),
-        *((f"control.reference.via[{k}]", point) for k, point in enumerate(via)),
+        ("initial.q", scenario.initial.q),
+        ("control.target", target),
+        *((f"control.reference.via[{k}]", point) for k, point in enumerate(via or ())),
     ):
-        for i, (joint, angle) in enumerate(zip(arm.joints, angles or [])):
+        for i, (joint, angle) in enumerate(zip(arm.joints, angles or ())):
             limit = joint.limit
             within = limit is not None and math.isfinite(limit.lower + limit.upper) and limit.holds(angle.value)
             if one_turn(joint.kind) and (degrees or not within):
@@ -142,21 +142,18 @@ def _text(part: Fraction) -> str:
     return whole if part.denominator == 1 else f"{whole}/{part.denominator}"
 
 
-def _length(data: dict[str, Any], length: float, path: str) -> Iterator[Fault]:
+def _length(robot: document.Robot, length: float, path: str) -> Iterator[Fault]:
     """An arm so long that its lengths are probably millimetres; the fault is at the longest of them."""
     if not length > LONGEST:
         return
-    found = {join(path, f"tool.xyz[{i}]"): x for i, x in enumerate(data["tool"]["xyz"])}
-    for i, joint in enumerate(data["joints"]):
-        row, where = joint[data["convention"]], join(path, f"joints[{i}]")
-        place = f"{where}.{data['convention']}"
-        found |= {f"{place}.{key}": row[key] for key in ("a", "d") if key in row}
-        found |= {f"{place}.xyz[{k}]": x for k, x in enumerate(row.get("xyz", ()))}
-        if JOINT_TYPES[joint["type"]].slides:
-            found[f"{where}.initial"] = joint["initial"]
-            found |= {
-                f"{where}.limits.{key}": x for key, x in (joint["limits"] or {}).items() if key in ("lower", "upper")
-            }
+    found = {join(path, f"tool.xyz[{i}]"): x for i, x in enumerate(robot.tool.xyz)}
+    for i, joint in enumerate(robot.joints):
+        where = join(path, f"joints[{i}]")
+        found |= {at: x for at, x in numbers(joint.frame, f"{where}.{robot.convention}") if x.kind.unit == "m"}
+        if JOINT_TYPES[joint.type].slides:
+            found[f"{where}.initial"] = joint.initial
+            if joint.limits is not None:
+                found |= {f"{where}.limits.lower": joint.limits.lower, f"{where}.limits.upper": joint.limits.upper}
     finite = {where: x for where, x in found.items() if math.isfinite(x.value)}
     where = max(finite, key=lambda where: abs(finite[where].value))
     longest = finite[where]
@@ -174,7 +171,7 @@ def _length(data: dict[str, Any], length: float, path: str) -> Iterator[Fault]:
     )
 
 
-def too_heavy(bodies: Mapping[str, dict[str, Any]], owner: str, length: float) -> Iterator[Fault]:
+def too_heavy(bodies: Mapping[str, document.Document], owner: str, length: float) -> Iterator[Fault]:
     """A link or a payload so heavy that its mass is probably in grams; the fault is at its heaviest body.
 
     Args:
@@ -182,35 +179,42 @@ def too_heavy(bodies: Mapping[str, dict[str, Any]], owner: str, length: float) -
         owner: What it is, for the message.
         length: Of the stretched arm [m].
     """
-    masses = {path: float(build_body(values_of(body)).mass) for path, body in bodies.items()}
+    masses = {path: float(build_body(settle(body)).mass) for path, body in bodies.items()}
     length = metres(length)
     total, bound = sum(masses.values()), HEAVIEST * max(length, 1.0)
     if total > bound:
         path = max(masses, key=masses.__getitem__)
-        shape, numbers = ("", bodies[path]) if "mass" in bodies[path] else next(iter(bodies[path].items()))
-        key = "mass" if numbers["mass"] is not None else "density"
+        body = bodies[path]
+        number = mass_of(body)
+        key = "mass" if number is body.entries["mass"] else "density"
         yield Fault(
-            numbers[key].place,
-            join(join(path, shape) if shape else path, key),
+            number.place,
+            join(join(path, body.tag) if body.tag else path, key),
             f"a mass of {bound:.4g} kg at most, for an arm {length:.3g} m long",
             f"{total:.6g} kg, for {owner}",
             _slip(
-                numbers[key],
-                f"masses are in kilograms: divided by 1000 it would be `{key}: {numbers[key].value / 1e3:.6g}`",
+                number,
+                f"masses are in kilograms: divided by 1000 it would be `{key}: {number.value / 1e3:.6g}`",
             ),
         )
 
 
-def _motor(motor: dict[str, Any], path: str, kind: JointType, own: float) -> Iterator[Fault]:
+def mass_of(body: document.Document) -> Quantity:
+    """A body's mass, or its density."""
+    number: Quantity = body.entries["mass"] or body.entries["density"]
+    return number
+
+
+def _motor(motor: document.Motor, path: str, kind: JointType, own: float) -> Iterator[Fault]:
     """A gear that is upside down, a torque constant in mN·m/A, a rotor's inertia in g·cm².
 
     Args:
-        motor: The motor's data.
+        motor: The motor.
         path: Its path.
         kind: The joint's type.
         own: The scale of the arm's own inertia at the joint [kg·m² or kg].
     """
-    gear, Kp, rotor = motor["gear"], motor["Kp"], motor["rotor_inertia"]
+    gear, Kp, rotor = motor.gear, motor.Kp, motor.rotor_inertia
     ratio = abs(gear.value)
     if ratio < SLOWEST_GEAR:
         yield Fault(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
+from armsim.document.base import Document
+from armsim.document.overrides import split_overrides
+from armsim.document.paths import parse_path
 from armsim.formulas.quantity import Quantity, plain_number
 from armsim.loading.checked import ScenarioFile
-from armsim.loading.settle import settle
-from armsim.spec.overrides import split_overrides
+from armsim.loading.settle import settle, value_at
+
+D = TypeVar("D", bound=Document)
 
 
 def file_with_numbers(file: ScenarioFile, values: Mapping[str, float]) -> ScenarioFile:
@@ -23,20 +27,19 @@ def file_with_numbers(file: ScenarioFile, values: Mapping[str, float]) -> Scenar
         UsageError: There is no number at one of the paths.
     """
     own, robot = split_overrides(values)
-    made = file.robot.data
-    if robot:
-        made = _written(made, settle(made, robot))
-    data = {key: value for key, value in file.data.items() if key != "robot"}
-    if own:
-        data = _written(data, settle(data, own))
-    return replace(file, data={**data, "robot": file.data["robot"]}, robot=replace(file.robot, data=made))
+    made = _written(file.robot.document, robot)
+    return replace(file, document=_written(file.document, own), robot=replace(file.robot, document=made))
 
 
-def _written(read: Any, settled: Any) -> Any:
-    if isinstance(read, dict):
-        return {key: _written(value, settled[key]) for key, value in read.items()}
-    if isinstance(read, list):
-        return [_written(item, value) for item, value in zip(read, settled, strict=True)]
-    if isinstance(read, Quantity) and settled is not read.value and settled is not read:
-        return replace(read, value=settled, text=plain_number(settled), formula=None, given=True, unit="")
-    return read
+def _written(document: D, values: Mapping[str, float]) -> D:
+    if not values:
+        return document
+    settled = settle(document, values)
+
+    def leaf(quantity: Quantity | None, path: str) -> Any:
+        value = value_at(settled, parse_path(path))
+        if quantity is None or value is quantity.value or value is quantity:
+            return quantity
+        return replace(quantity, value=value, text=plain_number(value), formula=None, given=True, unit="")
+
+    return document.mapped(leaf)

@@ -13,9 +13,10 @@ from typing import Any
 from armsim.expr import Scalar, absolute, divided, maximum, sqrt, where
 from armsim.measures.measure import Measure, Quantities
 from armsim.measures.moment import Moment
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Aggregated(Measure):
     """A measure of quantities, one result each.
 
@@ -130,7 +131,7 @@ class Hits:
     times: list[Scalar]
 
 
-@dataclass(frozen=True)
+@record
 class TimeOf(Measure):
     """The time at which an extreme is first met.
 
@@ -172,7 +173,7 @@ class Final(Aggregated):
         return [*self.of(end)]
 
 
-@dataclass(frozen=True)
+@record
 class Worst(Measure):
     """The largest result of a measure, as of all joints.
 

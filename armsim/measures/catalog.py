@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from armsim.actuation import LIMITS
 from armsim.expr import absolute
@@ -30,6 +29,7 @@ from armsim.measures.pose import pose
 from armsim.measures.rise import rise_time
 from armsim.measures.settling import settling_time
 from armsim.measures.tracking import error, integral, of_errors, of_tool_error
+from armsim.records import record
 
 
 def _of(kind: str) -> str:
@@ -170,7 +170,7 @@ KINDS: dict[str, MeasureKind] = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class AggregateKind:
     """A function of how a formula varies over time.
 

@@ -13,6 +13,7 @@ from armsim.expr import Scalar, absolute, both, either, maximum, where
 from armsim.measures.kind import Request, length
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
+from armsim.records import record
 
 SHARE = 0.05  # of the peak deviation, the band unless given
 
@@ -40,7 +41,7 @@ class Pushed:
     outside: Scalar
 
 
-@dataclass(frozen=True)
+@record
 class Disturbance(Measure):
     """Deviations of errors from what they were when an external force began.
 

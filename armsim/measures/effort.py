@@ -13,6 +13,7 @@ from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.model import Motor, Thermal
+from armsim.records import record
 
 
 def rms_current(request: Request) -> Measure:
@@ -43,7 +44,7 @@ class Winding:
     peaks: list[Scalar]
 
 
-@dataclass(frozen=True)
+@record
 class WindingTemperature(Measure):
     """The temperatures of motors' windings, which start at the ambient's: at the end.
 

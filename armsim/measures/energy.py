@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from armsim.actuation import WORKS
 from armsim.expr import Scalar, maximum
@@ -11,6 +10,7 @@ from armsim.measures.aggregates import Final, TimeIntegral
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure, summed
 from armsim.measures.moment import Moment
+from armsim.records import record
 
 
 def energy(request: Request) -> Measure:
@@ -18,7 +18,7 @@ def energy(request: Request) -> Measure:
     return Final(("kinetic_energy_J", "potential_energy_J"), ("J", "J"), lambda end: end.now.energies)
 
 
-@dataclass(frozen=True)
+@record
 class Work(Measure):
     """The work done on the arm by one source.
 

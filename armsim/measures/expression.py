@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.expr import Scalar, divided
 from armsim.formulas.formula import Formula
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Expression(Measure):
     """A formula whose names are measures of one number.
 
@@ -28,18 +28,18 @@ class Expression(Measure):
     def needs_work(self) -> bool:
         return any(part.needs_work for part in self.parts.values())
 
-    def begin(self) -> dict[str, Any]:
+    def begin(self) -> Any:
         return {name: part.begin() for name, part in self.parts.items()}
 
-    def update(self, kept: dict[str, Any], now: Moment) -> dict[str, Any]:
+    def update(self, kept: Any, now: Moment) -> Any:
         return {name: part.update(kept[name], now) for name, part in self.parts.items()}
 
-    def result(self, kept: dict[str, Any], end: Moment) -> list[Scalar]:
+    def result(self, kept: Any, end: Moment) -> list[Scalar]:
         values = {name: part.result(kept[name], end)[0] for name, part in self.parts.items()}
         return [self.formula.evaluate(values, divide=divided)]
 
 
-@dataclass(frozen=True)
+@record
 class Varying:
     """A formula of columns and of the time, as it varies over a run.
 

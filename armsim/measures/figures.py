@@ -14,6 +14,7 @@ from armsim.measures.limits import limits_of
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.plant import Plant
+from armsim.records import record
 
 PREFIX = "figure "  # of names, to tell them from measures that are asked for
 RESPONSE = ("rise_time", "overshoot", "settling_time")
@@ -40,7 +41,7 @@ class Gathered:
     parts: list[Any]
 
 
-@dataclass(frozen=True)
+@record
 class Figures(Measure):
     """Measures at some of the moments, whatever the time between them.
 

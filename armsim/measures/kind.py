@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
@@ -12,9 +11,10 @@ from armsim.errors import UsageError
 from armsim.measures.measure import Measure
 from armsim.model import Joint
 from armsim.plant import Plant
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Request:
     """A measure that is asked for by a name.
 
@@ -88,7 +88,7 @@ def length(joint: Joint) -> str:
     return joint.kind.length
 
 
-@dataclass(frozen=True)
+@record
 class MeasureKind:
     """A kind of measure, as users may name it.
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
 
 from armsim.expr import Scalar
 from armsim.measures.moment import Moment
+from armsim.records import record
 
 Quantities = Callable[[Moment], Sequence[Scalar]]
 
 
-@dataclass(frozen=True)
+@record
 class Measure:
     """One number of a run, or a few, gathered moment by moment.
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from armsim.errors import UsageError
 from armsim.expr import trace
-from armsim.files.document import clipped
 from armsim.files.faults import nearest
+from armsim.files.nodes import clipped
 from armsim.formulas.formula import Aggregate, Formula, FormulaError, parse_formula
 from armsim.measures.catalog import AGGREGATES, KINDS
 from armsim.measures.expression import Expression, Varying

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 from armsim.expr import Scalar, absolute, maximum, where
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Overshoot(Measure):
     """How far joints go beyond their target, as a share of |target - start|: the largest; 0 of one that starts at its target.
 

@@ -11,6 +11,7 @@ from armsim.expr import Scalar, absolute, maximum, minimum, where
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
+from armsim.records import record
 
 FROM, TO = 0.1, 0.9  # of the way from the start to where the target ends
 
@@ -23,7 +24,7 @@ class Reached:
     late: list[Scalar]
 
 
-@dataclass(frozen=True)
+@record
 class RiseTime(Measure):
     """The time from when joints are first a tenth of their way to when they are first nine tenths: the longest.
 

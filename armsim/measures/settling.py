@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import inf
 from typing import Any
@@ -12,11 +11,12 @@ from armsim.expr import Scalar, absolute, both, negated, where
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
+from armsim.records import record
 
 SHARE = 0.02  # of |target - start|, the band unless given
 
 
-@dataclass(frozen=True)
+@record
 class SettlingTime(Measure):
     """The last time at which an error is outside its band; infinite where one is at the end.
 

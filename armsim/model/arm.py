@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,6 +47,10 @@ class Arm:
     def initial(self) -> tuple[Scalar, ...]:
         """Initial joint positions of the robot file [rad or m]."""
         return tuple(joint.initial for joint in self.joints)
+
+    def shown(self, values: Sequence[Scalar], degrees: bool) -> list[float]:
+        """Joint positions, velocities or accelerations, angles in degrees if asked for; see `JointType.shown`."""
+        return [joint.kind.shown(value, degrees) for joint, value in zip(self.joints, values, strict=True)]
 
     @cached_property
     def tool_in_link(self) -> Pose:

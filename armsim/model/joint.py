@@ -85,6 +85,14 @@ class Joint:
         return JOINT_TYPES[self.type]
 
     @property
+    def bounds(self) -> tuple[Scalar | None, Scalar | None]:
+        """Least and greatest joint position [rad or m]; None where there is no limit."""
+        limit = self.limit
+        if limit is None:
+            return None, None
+        return limit.lower if limit.has_lower else None, limit.upper if limit.has_upper else None
+
+    @property
     def turns(self) -> Scalar:
         """Rotation per unit of joint position: 1 or 0."""
         return 1.0 if self.kind.turns else 0.0

@@ -17,7 +17,7 @@ from armsim.actuation import COUNTED, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory, Seen
 from armsim.dynamics import Algorithm, ExternalWrench
-from armsim.expr import Scalar, flatten, leaves, unflatten
+from armsim.expr import Scalar, Structure, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import Arm, Motor
 from armsim.plant.columns import Column, File, Heading, Instant, Layout, columns_of, headings, named, row_of
@@ -55,7 +55,7 @@ class Plant:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.arm.name} by {self.method})"
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> object:
         """The attributes alone: loads and equations are traced again."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
@@ -132,9 +132,14 @@ class Plant:
 
     def parts(self, state: Sequence[Scalar]) -> State:
         """A state by its parts."""
-        nothing = [0.0] * self.arm.n
-        made: State = unflatten(flatten(self._begin(nothing, nothing, 0.0))[1], state)
+        made: State = unflatten(self._structure, state)
         return made
+
+    @cached_property
+    def _structure(self) -> Structure | None:
+        """Of a state."""
+        nothing = [0.0] * self.arm.n
+        return flatten(self._begin(nothing, nothing, 0.0))[1]
 
     def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The state after sampling the command at time t [s]; the joints have not moved."""

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from armsim import document
+from armsim.document.base import Subdocument
 from armsim.dynamics import ExternalWrench
 from armsim.errors import UsageError
 from armsim.expr import Scalar
-from armsim.files.document import Place
 from armsim.files.faults import Report
-from armsim.files.plain_data import document
+from armsim.files.nodes import Place
+from armsim.files.plain_data import nodes_of
 from armsim.formulas.quantity import Context
 from armsim.model import Arm
 from armsim.spatial import Vector
-from armsim.spec.scenario import ExternalKeys
 
 ANOTHER = ("force", "moment", "from", "to")  # keys of a scenario's `external` that a step is given, or has no use for
 
@@ -36,17 +37,17 @@ def applied_wrenches(arm: Arm, external: Sequence[Mapping[str, Any]]) -> tuple[E
         if surplus:
             mend = "leave it out, and give `wrench` to `step`"
             raise UsageError.of(path, "link, point and frame alone", f"`{surplus[0]}`", mend)
-        read.append(ExternalKeys().read(document(dict(item), Place("<external>")), path, context))
+        read.append(Subdocument(document.External).read(nodes_of(dict(item), Place("<external>")), path, context))
     report.raise_if_any()
     names = [joint.name for joint in arm.joints]
     return tuple(
         ExternalWrench(
-            link=names.index(data["link"]),
-            point=Vector(*(x.value for x in data["point"])),
-            frame=data["frame"],
+            link=names.index(item.link),
+            point=Vector(*(x.value for x in item.point)),
+            frame=item.frame,
         )
-        for data in read
-        if data is not None  # or there was a fault
+        for item in read
+        if item is not None  # or there was a fault
     )
 
 

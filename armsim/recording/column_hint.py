@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from armsim.errors import FileFaults, spelled
-from armsim.files.document import clipped
 from armsim.files.faults import refuse
+from armsim.files.nodes import clipped
 from armsim.files.table import DataTable
 from armsim.model import Arm
 from armsim.plant.columns import spellings

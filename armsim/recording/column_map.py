@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import FileFaults
-from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
 from armsim.files.faults import Report, nearest, refuse, suggestion
+from armsim.files.nodes import Map, Node, Place, Scalar, clipped, shown
 from armsim.files.table import DataTable
 from armsim.files.yaml_reader import parse_yaml, read_yaml
 from armsim.formulas.formula import Formula, FormulaError, parse_formula

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.errors import UsageError, spelled
-from armsim.files.document import clipped
 from armsim.files.faults import refuse
+from armsim.files.nodes import clipped
 from armsim.files.recovery import TABLES
 from armsim.files.run_record import run_record
 from armsim.files.table import DataTable

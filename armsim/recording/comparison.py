@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from armsim.errors import UsageError
 from armsim.notebook import counted
 from armsim.plant.columns import in_degrees, read_heading
+from armsim.records import attributes
 
 Array = NDArray[np.float64]
 Tolerance = Mapping[str, float] | float | None
@@ -100,24 +101,9 @@ class Comparison:
 
     def data(self) -> dict[str, Any]:
         """As plain data: equal, differs, began, and the difference of every column by heading."""
-        columns = {
-            d.column.heading: {
-                "final": d.final,
-                "rms": d.rms,
-                "largest": d.largest,
-                "at": d.at,
-                "began": d.began,
-                "tolerance": d.tolerance,
-            }
-            for d in self.differences
-        }
-        return {
-            "samples": len(self.t),
-            "equal": self.equal,
-            "differs": self.differs,
-            "began": self.began,
-            "columns": columns,
-        }
+        names = "final", "rms", "largest", "at", "began", "tolerance"
+        columns = {difference.column.heading: attributes(difference, *names) for difference in self.differences}
+        return {"samples": len(self.t), **attributes(self, "equal", "differs", "began"), "columns": columns}
 
 
 def column_of(heading: str) -> ComparedColumn:

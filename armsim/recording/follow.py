@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.integrate import METHODS
-from armsim.loading import read_robot
-from armsim.model import JOINT_TYPES, Arm
+from armsim.loading import Given, read_robot
+from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.columns import spellings
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared, tolerances
@@ -24,6 +24,7 @@ from armsim.recording.measured_log import MeasuredLog, read_log
 from armsim.recording.playback import Playback, Played
 from armsim.recording.replay import first_state
 from armsim.recording.state_vector import StateVector
+from armsim.records import attributes
 from armsim.simulation.runner import Progress
 
 if TYPE_CHECKING:
@@ -92,19 +93,15 @@ class Followed:
 
     def data(self, degrees: bool = False) -> dict[str, Any]:
         """As plain data; horizons by joint, their angles in degrees if so asked, to 15 digits."""
-        turning = [degrees and JOINT_TYPES[joint.type].turns for joint in self.arm.joints]
 
         def named(values: Sequence[float]) -> dict[str, float]:
-            shown = [float(f"{math.degrees(x):.15g}") if turns else x for x, turns in zip(values, turning, strict=True)]
-            return {joint.name: x for joint, x in zip(self.arm.joints, shown, strict=True)}
+            return dict(zip(self.arm.joint_names, self.arm.shown(values, degrees), strict=True))
 
         horizons = [{**vars(h), "final": named(h.final), "largest": named(h.largest)} for h in self.horizons]
         return {
             "log": self.log.name,
             "robot": self.arm.name,
-            "method": self.method,
-            "dt": self.dt,
-            "rtol": self.rtol,
+            **attributes(self, "method", "dt", "rtol"),
             "inputs": self.log.output,
             "inputs_from": self.log.inputs_from,
             "velocities": self.log.velocities_from,
@@ -117,7 +114,7 @@ class Followed:
 
 def follow(
     log: str | PathLike[str] | MeasuredLog,
-    robot: str | PathLike[str] | Mapping[str, Any] | Robot | Arm,
+    robot: Given | Robot | Arm,
     columns: str | PathLike[str] | Mapping[str, str] | None = None,
     method: str = METHOD,
     dt: float | None = None,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armsim.actuation import OUTPUTS
 from armsim.arm.arrays import evaluate, number_array, row_array, row_count
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
@@ -22,13 +23,13 @@ from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Expr, Function, Scalar, absolute, both, finite_or_nan, trace, where
 from armsim.integrate import METHODS
 from armsim.integrate.method import no_step, stall_of
-from armsim.loading import read_robot
+from armsim.loading import Given, read_robot
 from armsim.loading.open_robot import OpenRobot
+from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.driven import Output
 from armsim.recording.applied import applied_wrenches, with_numbers
-from armsim.recording.model_arguments import Source, check_output, source_of
 from armsim.recording.open_values import OpenValues
 from armsim.recording.single_step import StepKernel, open_step, plain_step
 from armsim.recording.state_vector import StateVector
@@ -102,7 +103,7 @@ class ForwardModel:
 
     def __init__(
         self,
-        robot: Source | Robot | Arm,
+        robot: Given | Robot | Arm,
         dt: float,
         method: str = "semi_implicit_euler",
         output: Output = "voltage",
@@ -114,7 +115,7 @@ class ForwardModel:
         currents: bool = False,
         threads: int | None = None,
     ) -> None:
-        self._numbers = OpenValues(OpenRobot(source_of(robot), open), target) if open else None
+        self._numbers = OpenValues(OpenRobot(_source_of(robot), open), target) if open else None
         self.open = () if self._numbers is None else self._numbers.robot.paths
         if self._numbers is not None:
             self.arm = self._numbers.robot.arm
@@ -124,7 +125,7 @@ class ForwardModel:
             self.arm = robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
         self.dt = check_dt(dt)
         self.method = check_method(method)
-        self.output = check_output(output, self._structure)
+        self.output = _check_output(output, self._structure)
         self.tolerance = check_tolerance(self.method, rtol, atol)
         self._places = applied_wrenches(self.arm, external)
         self._currents = currents
@@ -137,7 +138,7 @@ class ForwardModel:
         self._n, self._size = self.arm.n, len(self.slots)
         self._batches: dict[str, BatchKernel] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> object:
         """Without what is compiled or traced: kernels are fetched again."""
         return {**{key: x for key, x in vars(self).items() if key not in ("_once", "_vector")}, "_batches": {}}
 
@@ -360,3 +361,34 @@ class ForwardModel:
                 found = no_step(self.method, stalled)
                 mend = "check the inputs, or take a greater rtol or a shorter dt"
         return Diverged.of("step: the state diverged", "a state within all bounds", found, mend)
+
+
+def _source_of(robot: Given | Robot | Arm) -> Given:
+    """A robot whose numbers can be left open.
+
+    Raises:
+        UsageError: It is an arm, which has been built.
+    """
+    if isinstance(robot, (Arm, Robot)):
+        mend = "give the file that it was read from"
+        raise UsageError.of("open", "a robot file, a name or plain data", f"an {type(robot).__name__}", mend)
+    return robot
+
+
+def _check_output(output: Output, arm: Arm) -> Output:
+    """The kind of inputs, checked.
+
+    Raises:
+        UsageError: It is no such kind; or it is voltage or current, and a joint has no motor.
+    """
+    if output not in OUTPUTS:
+        raise UsageError.of("output", "voltage, current or torque", repr(output), "write for example output='voltage'")
+    refusal = voltage_refusal(arm) if output != "torque" else None
+    if refusal is not None:
+        raise UsageError.of(
+            "output",
+            refusal.expected,
+            refusal.found,
+            f"{refusal.mend} in the robot file, or write output='torque'",
+        )
+    return output

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class OpenValues:
         self.known: set[bytes] = set()
         self._target = target
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> object:
         return {"robot": self.robot, "known": set(), "_target": self._target}
 
     def admit(self, values: Array) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armsim.control import Controller
 from armsim.errors import UsageError, spelled
 from armsim.expr import Scalar
+from armsim.files.destination import Destination
 from armsim.files.run_folder import new_run_folder
-from armsim.loading import Scenario, scenario_of
+from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.loading.signals import ConstantSignal
 from armsim.plant import Column, Plant, held, make_plant
 from armsim.recording.recording import RecordedSetup, Recording
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 def record(
-    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
-    overrides: Mapping[str, Any] | None = None,
+    scenario: Given | Scenario,
+    overrides: Overrides | None = None,
     progress: Progress | None = None,
     target: Target | None = None,
     force_step: bool = False,
@@ -57,32 +57,26 @@ def record(
 
 
 def record_into(
-    folder: str | PathLike[str] | None,
-    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
-    overrides: Mapping[str, Any] | None = None,
+    destination: Destination,
+    scenario: Scenario,
     progress: Progress | None = None,
     force_step: bool = False,
-    force: bool = False,
     saving: Progress | None = None,
 ) -> tuple[Recording, Path]:
     """Record a scenario and write its folder, which is tried before the run.
 
     Args:
-        folder: See `Recording.save`.
-        scenario: See `record`, also for those that follow.
-        overrides: Values in place of the file's.
-        progress: Called about twenty times a second.
-        force_step: Run even with a step that is refused.
-        force: See `Recording.save`.
+        destination: See `Recording.save`.
+        scenario: The scenario.
+        progress: See `record`.
+        force_step: Likewise.
         saving: Called with samples written and samples in all.
 
     Raises:
-        FileFaults: As `record`.
         UsageError: As `record` and `Recording.save`, before the run; or the recording is kept in another place, which is told.
     """
-    read = scenario_of(scenario, overrides)
-    with new_run_folder(folder, read.name, force) as made:
-        recording = _recorded(read, progress, None, force_step)
+    with new_run_folder(destination.folder, scenario.name, destination.force) as made:
+        recording = _recorded(scenario, progress, None, force_step)
         recording.save_into(made, False, saving)
     return recording, Path(made.path)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +17,21 @@ from armsim.actuation import OUTPUTS, Output
 from armsim.clock import Clock
 from armsim.errors import UsageError, spelled
 from armsim.files.csv_reader import read_csv
-from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
-from armsim.files.run_folder import RUN_FORMAT, RunFolder
+from armsim.files.nodes import Place, clipped
+from armsim.files.run_folder import RunFolder
 from armsim.files.run_record import RunRecord
 from armsim.notebook import html_table
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
-from armsim.simulation.energy_balance import audit
+from armsim.records import as_plain
+from armsim.simulation.energy_balance import EnergyBalance, audit
 from armsim.simulation.folder import RunFiles, write_about
-from armsim.simulation.result import KnownSetup, Result, steps_chosen
-from armsim.simulation.row_log import BLOCK, ArrayRows
+from armsim.simulation.result import KnownSetup, Result, Status, steps_chosen
+from armsim.simulation.row_log import ArrayRows
 from armsim.simulation.run import Run
-from armsim.simulation.saved_run import STATES, origin, saved_advice, saved_scenario
-from armsim.simulation.summary import divergence_of, stepped
-from armsim.version import __version__
+from armsim.simulation.saved_run import origin, saved_advice, saved_scenario
+from armsim.simulation.summary import Divergence, StepCounts, Summary, divergence_of
 
 Array = NDArray[np.float64]
 TABLE = "record.csv"
@@ -44,6 +43,7 @@ OF_TABLE = (
     "slots",
     "final",
 )  # keys of a summary that other parts of the folder have
+OF_SUMMARY = ("time", "torques_finite", "stable")  # keys of a divergence that it does not have
 COMMENT = (
     "An armsim recording: record.csv holds the full state and the inputs at every sample.\n"
     "`armsim replay` on this folder runs the forward model on them; `armsim simulate run.yaml` repeats the run."
@@ -68,6 +68,29 @@ class RecordedSetup(KnownSetup):
         return VectorLayout(self.plant.arm, False, self.vector, self.audited)
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordingSummary(Summary):
+    """The summary of a recording: the `--json` of `armsim record`.
+
+    Attributes:
+        samples: Their number.
+        output: What the inputs are; "none" where nothing drives the arm.
+        advice: Warnings on the step.
+        slots: Names of the numbers of a state.
+        final: These at the last sample.
+        audit: The energy balance up to there.
+        seconds: Wall time [s].
+    """
+
+    samples: int
+    output: str
+    advice: list[str]
+    slots: list[str]
+    final: dict[str, float]
+    audit: EnergyBalance | None
+    seconds: float
+
+
 @dataclass(repr=False)
 class Recording(Run):
     """A run with its full state and its inputs at every sample.
@@ -76,19 +99,14 @@ class Recording(Run):
 
     Attributes:
         algorithm: Of the forward dynamics: "crba" or "aba".
-        diverged: Of a diverged run, the first slot out of bounds, for example "qd_R4"; else None.
-        causes: Of a diverged run, `armsim.stability.departure.causes`, and why it `stalled`, see
-            `armsim.simulation.result.Result`; else empty.
-        audit: The energy balance up to the last sample, see `armsim.simulation.energy_balance.balance`; None if it was cut short.
-        stable: Of a diverged run, `armsim.stability.remedy` of its last samples; else None.
+        divergence: The diagnosis of a diverged run; else None.
+        audit: The energy balance up to the last sample; None if it was cut short.
         source: The folder it was read from; empty if there is none.
     """
 
     algorithm: str = "crba"
-    diverged: str | None = None
-    causes: dict[str, Any] = field(default_factory=dict)
-    audit: dict[str, Any] | None = None
-    stable: dict[str, Any] | None = None
+    divergence: Divergence | None = None
+    audit: EnergyBalance | None = None
     source: str = ""
 
     @classmethod
@@ -99,10 +117,7 @@ class Recording(Run):
         made.rows = replace(run.rows, times=times)  # type: ignore[type-var]  # ArrayRows, as of every run that was just made
         made.audit = audit(run)
         if run.status == "diverged":
-            made.diverged = run.fastest_to_diverge()
-            found = divergence_of(made)
-            made.causes = {key: found[key] for key in ("growth", "motion", "stalled")}
-            made.stable = found["stable"]
+            made.divergence = replace(divergence_of(made), torques_finite=True)
         made.measures, made.estimated = {}, ""  # which a recording does not have
         made.seconds, made.end = {"total_s": run.seconds["total_s"]}, made.table[-1].tolist()
         made.state = list(made.vector.state(made.end, made.end[len(made.slots) :]))
@@ -161,31 +176,32 @@ class Recording(Run):
         raise UsageError.of(", ".join(names), "a run that was simulated", found, mend)
 
     def _repr_html_(self) -> str:
-        final = list(self._summary["final"].items())
+        final = list(self.facts.final.items())
         table = html_table(self.scenario.brief, ["number", "at the end"], final, [self.status])
         return table + pictures.figures().image_html(self)
 
     @cached_property
-    def _summary(self) -> dict[str, Any]:
+    def facts(self) -> RecordingSummary:  # type: ignore[override]  # a recording has another summary
+        """The summary, by its attributes."""
         scenario, last = self.scenario, self.states[-1].tolist()
-        return {
-            "scenario": scenario.name,
-            "robot": scenario.arm.name,
-            "status": self.status,
-            "method": scenario.method,
-            **({"picked": scenario.picked} if scenario.picked else {}),
-            "algorithm": self.algorithm,
-            "dt": scenario.dt,
-            **stepped(scenario, self.steps, steps_chosen(self.slots, last)),
-            "duration": float(self.t[-1]),
-            "samples": self.count,
-            "output": self.output or "none",
-            "advice": self.warnings,
-            "slots": list(self.slots),
-            "final": dict(zip(self.slots, last, strict=True)),
-            "audit": self.audit,
-            "seconds": self.seconds["total_s"],
-        }
+        return RecordingSummary(
+            scenario=scenario.name,
+            robot=scenario.arm.name,
+            status=self.status,
+            method=scenario.method,
+            picked=scenario.picked or None,
+            algorithm=self.algorithm,
+            dt=scenario.dt,
+            counts=StepCounts.of(scenario, self.steps, steps_chosen(self.slots, last)),
+            duration=float(self.t[-1]),
+            samples=self.count,
+            output=self.output or "none",
+            advice=self.warnings,
+            slots=list(self.slots),
+            final=dict(zip(self.slots, last, strict=True)),
+            audit=self.audit,
+            seconds=self.seconds["total_s"],
+        )
 
     def files(self, folder: RunFolder, degrees: bool) -> RunFiles:
         """What takes the rows: record.csv, in radians."""
@@ -205,34 +221,23 @@ class Recording(Run):
             raise OSError(failure) if failure else KeyboardInterrupt
         clock = self.scenario.clock
         self.steps, self.audit = round(float(self.t[rows - 1]) * clock.den / clock.num), None
-        super().cut_short(rows, failure)
-        del self._summary
+        self._cut(rows, failure)
+        vars(self).pop("facts", None)
 
     def record(self, folder: RunFolder, degrees: bool) -> None:
         """Write run.yaml, which needs no other file than record.csv."""
-        hashed = hashlib.sha256()
         with open(folder.file(TABLE), "rb") as table:
-            for piece in iter(partial(table.read, BLOCK), b""):
-                hashed.update(piece)
-        write_about(folder, self._about(hashed.hexdigest()), COMMENT)
-
-    def _about(self, sha256: str) -> dict[str, Any]:
-        """The content of run.yaml."""
-        at = "landing" if self.scenario.adaptive else "step"
-        lost = {"slot": self.diverged, at: self.steps, **self.causes}
-        return {
-            "format": RUN_FORMAT,
-            "status": self.status,
-            "armsim": __version__,
-            "python": platform.python_version(),
-            **{key: value for key, value in self._summary.items() if key not in OF_TABLE},
-            **({} if self.diverged is None else {"diverged": lost, "stable": self.stable}),
+            sha256 = hashlib.file_digest(table, "sha256").hexdigest()
+        lost = as_plain(self.divergence) or {}
+        own = {key: value for key, value in lost.items() if key not in OF_SUMMARY}
+        told = {
+            **{key: value for key, value in self.summary().items() if key not in OF_TABLE},
+            **({"diverged": own, "stable": lost["stable"]} if lost else {}),
             "recording": {"output": self.output or "none", "samples": self.count, "sha256": sha256},
             "reached": {"steps": self.steps},
-            "sources": [{"path": source.path, "sha256": source.sha256} for source in self.scenario.sources],
-            "scenario": own_inputs(self.scenario.scenario_data, self.vector.input_headings()),
-            **self.origin,
         }
+        scenario = own_inputs(self.scenario.scenario_data, self.vector.input_headings())
+        write_about(folder, self, told, scenario, COMMENT)
 
 
 def own_inputs(scenario: dict[str, Any], headings: list[str]) -> dict[str, Any]:
@@ -255,11 +260,11 @@ def load_recording(record: RunRecord) -> Recording:
     """
     table = os.path.join(record.folder, TABLE)
     columns = _sound_table(table, record)
-    output = record.word((*OUTPUTS, "none"), "recording", "output")
-    algorithm = record.word(("crba", "aba"), "algorithm")
-    status = record.word(STATES, "status")
+    output = record.value("recording", "output", kind=Literal[(*OUTPUTS, "none")])
+    algorithm = record.value("algorithm", kind=Literal["crba", "aba"])
+    status = record.value("status", kind=Status)
     scenario = saved_scenario(record)
-    plant = held(make_plant(scenario), None if output == "none" else output)  # type: ignore[arg-type]  # one of the words
+    plant = held(make_plant(scenario), None if output == "none" else output)
     vector = StateVector(plant)
     headings = ["t_s", *vector.headings(), *vector.input_headings()]
     for name in headings:
@@ -268,21 +273,20 @@ def load_recording(record: RunRecord) -> Recording:
             mend = "restore the file, or record it again; the robot in run.yaml names the columns"
             raise refuse(Place(table, 1, 1), "", f"a column `{name}`", found, mend)
     values = np.column_stack([columns[name] for name in headings])
-    lost, last = dict(record.section("diverged")), values[-1, 1:].tolist()
+    last, steps = values[-1, 1:].tolist(), record.value("reached", "steps", kind=int)
+    known = {"time": scenario.clock.at(steps), "torques_finite": True, "stable": record.data.get("stable")}
     return Recording(
         setup=RecordedSetup(scenario, plant, saved_advice(record), vector, audited=False),
         status=status,
-        steps=record.value("reached", "steps", kind=int),
+        steps=steps,
         rows=ArrayRows.of(values[:, 1:], values[:, 0].copy()),
         end=last,
         state=list(vector.state(last, last[len(vector.slots) :])),
-        seconds={"total_s": record.value("seconds", kind=(int, float))},
+        seconds={"total_s": record.value("seconds", kind=float)},
         origin=origin(record),
         algorithm=algorithm,
-        diverged=lost.pop("slot", None),
-        causes={key: value for key, value in lost.items() if key not in ("step", "landing")},
-        audit=record.data.get("audit"),
-        stable=record.data.get("stable"),
+        divergence=record.value("diverged", kind=Divergence, **known) if record.section("diverged") else None,
+        audit=record.value("audit", kind=EnergyBalance | None),
         source=record.folder,
     )
 

@@ -7,18 +7,21 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim import document
 from armsim.arm.integration import check_dt, check_method, check_tolerance
+from armsim.document.timing import common_step
 from armsim.errors import UsageError, spelled
-from armsim.files.document import Place
 from armsim.files.faults import refuse
+from armsim.files.nodes import Place
 from armsim.files.run_record import ABOUT, folder_of
 from armsim.integrate import METHODS
-from armsim.loading import Scenario, load_robot_file, read_scenario, resolved_robot
+from armsim.loading import Given, Scenario, load_robot_file, read_scenario
+from armsim.loading.scenario import resolved_scenario
 from armsim.loading.voltage import voltage_refusal
 from armsim.plant import Plant, held, make_plant
 from armsim.recording.comparison import ComparedColumn, Comparison, Tolerance, column_of, compared, tolerances
@@ -27,13 +30,11 @@ from armsim.recording.playback import Playback
 from armsim.recording.recording import TABLE, Recording, recorder
 from armsim.recording.state_vector import Slot, StateVector
 from armsim.simulation.runner import Progress
-from armsim.spec.timing import common_step
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
 
 Array = NDArray[np.float64]
-RobotFile = str | PathLike[str] | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Replay:
 
 def replay(
     recording: str | PathLike[str] | Recording,
-    robot: RobotFile | None = None,
+    robot: Given | None = None,
     method: str | None = None,
     dt: float | None = None,
     tolerance: Tolerance = None,
@@ -138,30 +139,31 @@ def _recording(folder: str | PathLike[str]) -> Recording:
 
 
 def _scenario(
-    recording: Recording, robot: RobotFile | None, method: str | None, dt: float | None, rtol: float | None
+    recording: Recording, robot: Given | None, method: str | None, dt: float | None, rtol: float | None
 ) -> Scenario:
     """The recorded scenario with another robot, integrator or step, its command left to the recording."""
     scenario = recording.scenario
     if robot is None and method is None and dt is None and rtol is None:
         return scenario
-    data = {key: value for key, value in scenario.scenario_data.items() if key not in ("control", "inputs", "log")}
+    asked = resolved_scenario(scenario).replaced(control=None, inputs=None, log=None)
     if robot is not None:
         read = load_robot_file(robot)
-        _same_joints(scenario, read.data, robot)
-        data["robot"] = resolved_robot(read.data)
-    data["integrator"] = _integrator(recording, method, dt, rtol)
-    if data["integrator"]["dt"] != scenario.dt:
-        _counts(recording, data["integrator"]["dt"])
-        data["duration"] = max(float(recording.t[-1]), data["integrator"]["dt"])
-    made = read_scenario(data)
+        _same_joints(scenario, read.document, robot)
+        asked = asked.replaced(robot=read.document)
+    integrator = _integrator(recording, method, dt, rtol)
+    asked = asked.replaced(integrator=integrator)
+    if integrator.dt != scenario.dt:
+        _counts(recording, integrator.dt)
+        asked = asked.replaced(duration=max(float(recording.t[-1]), integrator.dt))
+    made = read_scenario(asked)
     refusal = voltage_refusal(made.arm) if recording.output in ("voltage", "current") else None
     if refusal is not None:
         raise UsageError.of(_called(robot), refusal.expected, refusal.found, f"{refusal.mend} in the robot file")
     return made
 
 
-def _integrator(recording: Recording, method: str | None, dt: float | None, rtol: float | None) -> dict[str, Any]:
-    """The `integrator` block: as recorded, but for what is given."""
+def _integrator(recording: Recording, method: str | None, dt: float | None, rtol: float | None) -> document.Integrator:
+    """The `integrator`: as recorded, but for what is given."""
     scenario = recording.scenario
     name = scenario.method if method is None else check_method(method)
     tolerance = check_tolerance(name, rtol, None)
@@ -173,16 +175,14 @@ def _integrator(recording: Recording, method: str | None, dt: float | None, rtol
                 f"none, and a recording by {scenario.method}, which chose its own",
                 "give one, for example 1e-4",
             )
-        return {"method": name, "dt": scenario.dt if dt is None else check_dt(dt)}
+        return document.Integrator(method=name, dt=scenario.dt if dt is None else check_dt(dt))
     if dt is not None:
         landing = check_dt(dt)
     else:
         landing = scenario.dt if scenario.adaptive else _landing(recording)
-    return {
-        "method": name,
-        "dt": landing,
-        **vars(scenario.tolerance if scenario.adaptive and rtol is None else tolerance),
-    }
+    return document.Integrator(
+        method=name, dt=landing, **vars(scenario.tolerance if scenario.adaptive and rtol is None else tolerance)
+    )
 
 
 def _landing(recording: Recording) -> float:
@@ -194,9 +194,9 @@ def _landing(recording: Recording) -> float:
     return scenario.dt if step is None else step.numerator / step.denominator
 
 
-def _same_joints(scenario: Scenario, robot: Mapping[str, Any], given: RobotFile) -> None:
+def _same_joints(scenario: Scenario, robot: document.Robot, given: Given) -> None:
     recorded = [joint.type for joint in scenario.arm.joints]
-    types = [joint["type"] for joint in robot["joints"]]
+    types = [joint.type for joint in robot.joints]
     if types != recorded:
         raise UsageError.of(
             _called(given),
@@ -206,7 +206,7 @@ def _same_joints(scenario: Scenario, robot: Mapping[str, Any], given: RobotFile)
         )
 
 
-def _called(robot: RobotFile | None) -> str:
+def _called(robot: Given | None) -> str:
     return "robot" if robot is None or isinstance(robot, Mapping) else os.fspath(robot)
 
 

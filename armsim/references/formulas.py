@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from armsim.expr import Scalar
+from armsim.records import record
 from armsim.references.of_time import OfTime
 
 
-@dataclass(frozen=True)
+@record
 class Formulas(OfTime):
     """q = factor f(t), for each joint.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 from armsim.expr import Scalar, clip, exp, log, sin
+from armsim.records import record
 from armsim.references.of_time import OfTime
 
 
-@dataclass(frozen=True)
+@record
 class Sinusoid(OfTime):
     """q = offset + amplitude sin(2π frequency t + phase), for each joint.
 
@@ -32,7 +32,7 @@ class Sinusoid(OfTime):
         return [offset + a * sin(math.tau * f * t + phase) for offset, a, f, phase in joints]
 
 
-@dataclass(frozen=True)
+@record
 class Chirp(OfTime):
     """A sinusoid whose frequency moves from one to another, and which holds from then on.
 
@@ -71,7 +71,7 @@ class Chirp(OfTime):
         return found
 
 
-@dataclass(frozen=True)
+@record
 class Multisine(OfTime):
     """q = offset + amplitude Σ sin(2π fₖ t + φₖ + phase), with the phases φₖ = -π k (k - 1) / K of Schroeder (1970).
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from armsim.control.reference import Desired
 from armsim.expr import Scalar, Table, fma, where
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Piece:
     """Polynomials Σ cₖ (t - origin)ᵏ, from `begin` until the next piece begins.
 
@@ -29,7 +29,7 @@ class Piece:
         return Piece(t + self.begin, t + self.origin, self.coefficients)
 
 
-@dataclass(frozen=True)
+@record
 class PiecewisePolynomial:
     """A motion that is a polynomial of time between its knots.
 

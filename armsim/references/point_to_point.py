@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
 from armsim.control.reference import Desired
 from armsim.expr import Scalar, Table, fma
+from armsim.records import record
 from armsim.references.piecewise import Piece, PiecewisePolynomial, chosen
 from armsim.references.scaling import Limits, Scaling, ScalingBounds
 
 Points = Sequence[Sequence[Scalar]]
 
 
-@dataclass(frozen=True)
+@record
 class PointToPoint:
     """q(s(t)): straight lines between points, each by a time scaling (Lynch and Park, *Modern Robotics*, section 9.2).
 

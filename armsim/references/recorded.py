@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import ClassVar
 
 from armsim.control.reference import Desired
 from armsim.expr import Scalar, Table, lookup
+from armsim.records import record
 from armsim.references.hermite import cubic_hermite, quintic_hermite
 from armsim.references.piecewise import polynomial
 
 
-@dataclass(frozen=True)
+@record
 class Recorded:
     """A motion that is a polynomial between the times of its rows, and holds before and after them.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from armsim.expr import Scalar, exp, log, maximum
+from armsim.records import record
 from armsim.references.piecewise import Piece
 
 LEAST = 1e-9  # s: least duration; a line of length 0 takes so long
 
 
-@dataclass(frozen=True)
+@record
 class Scaling:
     """s(t), from s(0) = 0 to s(duration) = 1, with s' = 0 at both ends.
 
@@ -39,7 +39,7 @@ class ScalingBounds(NamedTuple):
     jerk: Scalar
 
 
-@dataclass(frozen=True)
+@record
 class Limits:
     """Limits of the joints' motions.
 

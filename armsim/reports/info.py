@@ -2,183 +2,176 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from armsim.arm.overview import (
+    ComputedTorqueJoint,
+    ControlFacts,
+    ExpressionJoint,
+    InputFacts,
+    PidJoint,
+    ScenarioOverview,
+    StateFeedbackJoint,
+)
 from armsim.arm.provenance import Origin
-from armsim.model import JOINT_TYPES
+from armsim.arm.robot_overview import JointFacts, MotorFacts, RobotOverview
+from armsim.arm.solids import BodyInertia
+from armsim.files.faults import Doubt
+from armsim.model import JOINT_TYPES, BrushDrop, Coulomb, Thermal
 from armsim.notebook import counted
-from armsim.reports.simulation import method_notes
 from armsim.reports.state import friction_notes, nominal_notes, state_table
-from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, numbers, shown, table, wrapped
+from armsim.reports.table import (
+    Cell,
+    fixed,
+    force_unit,
+    joint_unit,
+    number,
+    numbers,
+    table,
+    wrapped,
+)
+from armsim.spatial import in_degrees
 from armsim.terminal.streams import bold
 
-SIDE_EFFECTS = ("stop_damping", "viscous", "rotor_inertia", "armature")  # columns that are left out where all are 0
-TOOL = (("position", "position", "m"), ("roll, pitch, yaw", "rpy", "angle"), ("quaternion w x y z", "quaternion", ""))
-DRY = {"dry_positive": "dry +", "dry_negative": "dry -"}  # friction, by the joint's direction
+SIDE_EFFECTS = ("damping", "viscous", "rotor", "armature")  # columns that are left out where all are 0
 COMMANDED = {"voltage": "motor voltages", "current": "motor currents", "torque": "joint torques"}
-LIMITS = {"voltage": "V", "current": "A", "torque": "N·m", "speed": "rad/s"}
 FULL = 17  # digits that tell any two doubles apart
+Row = Mapping[str, tuple[float | None, str]]  # numbers and their units, by heading
 
 
-def turn(facts: dict[str, Any]) -> None:
-    """Turn the joint angles of an overview into degrees."""
-    robot = facts["robot"] if facts["kind"] == "scenario" else facts
-    types = [joint["type"] for joint in robot["joints"]]
-
-    def turned(value: float | None, type: str) -> float | None:
-        return None if value is None else shown(value, type, True)
-
-    for joint in robot["joints"]:
-        joint.update({key: turned(joint[key], joint["type"]) for key in ("initial", "lower", "upper")})
-    robot["pose"]["q"] = [turned(q, type) for q, type in zip(robot["pose"]["q"], types, strict=True)]
-    robot["pose"]["tool"]["rpy"] = [turned(angle, "revolute") for angle in robot["pose"]["tool"]["rpy"]]
-    if facts["kind"] == "scenario":
-        initial = facts["initial"]
-        initial.update({k: [turned(x, type) for x, type in zip(initial[k], types, strict=True)] for k in initial})
-        for joint, type in zip((facts["command"] or {}).get("joints", ()), types, strict=False):
-            joint.update({key: turned(joint[key], type) for key in ("target", "droop")})
-
-
-def report(facts: dict[str, Any], angle: str, digits: int) -> str:
+def report(facts: RobotOverview | ScenarioOverview, degrees: bool, digits: int) -> str:
     """An overview as text.
 
     Args:
-        facts: As `armsim.arm.overview` gives it, its angles turned where they are to be.
-        angle: "rad" or "deg", the unit of joint angles.
+        facts: Its angles in the unit that is asked for.
+        degrees: Whether these are degrees.
         digits: Significant digits.
     """
-    if facts["kind"] == "robot":
-        return "\n\n".join([_robot(facts, angle, digits, "its initial pose"), *_doubts(facts)])
-    robot = facts["robot"]
-    steps = f"{facts['steps']} steps of {facts['dt']:g} s by {facts['method']}"
-    if facts["rtol"] is not None:
-        lands = f", landing every {facts['duration'] / facts['landings']:g} s" if facts["landings"] > 1 else ""
-        steps = f"by {facts['method']}, rtol {facts['rtol']:g}{lands}"
-    title = f"{facts['scenario']}: {facts['duration']:g} s of {robot['robot']}, {steps}"
-    lines = [wrapped(title), *method_notes(facts), f"file     {facts['file'] or 'none'}", *_command_lines(facts)]
-    parts = ["\n".join([*lines, f"log      {facts['rows']} rows, one every {facts['log_every']:g} s"])]
-    command = facts["command"]
-    if command is not None:
-        parts.append(_signals(command, robot) if "signals" in command else _gains(command, robot, angle, digits))
-    return "\n\n".join([*parts, _robot(robot, angle, digits, "the scenario's initial pose"), *_doubts(facts)])
+    if isinstance(facts, RobotOverview):
+        return "\n\n".join([_robot(facts, degrees, digits, "its initial pose"), *_doubts(facts.doubts)])
+    robot, command = facts.robot, facts.command
+    steps = f"{facts.steps} steps of {facts.dt:g} s by {facts.method}"
+    if facts.landings is not None:
+        lands = f", landing every {facts.duration / facts.landings:g} s" if facts.landings > 1 else ""
+        steps = f"by {facts.method}, rtol {facts.rtol:g}{lands}"
+    lines = [wrapped(f"{facts.scenario}: {facts.duration:g} s of {robot.robot}, {steps}")]
+    if facts.picked is not None:
+        lines.append(wrapped(f"method   {facts.method}, picked because {facts.picked}"))
+    lines += [f"file     {facts.file or 'none'}", *_command_lines(command)]
+    if facts.external:
+        lines.append(f"outside  {facts.external} force{'s' if facts.external > 1 else ''} or moments on links")
+    parts = ["\n".join([*lines, f"log      {facts.rows} rows, one every {facts.log_every:g} s"])]
+    if isinstance(command, InputFacts):
+        parts.append(_signals(command, robot.joints))
+    elif command is not None:
+        parts.append(_control(command, robot.joints, degrees, digits))
+    return "\n\n".join([*parts, _robot(robot, degrees, digits, "the scenario's initial pose"), *_doubts(facts.doubts)])
 
 
-def _doubts(facts: dict[str, Any]) -> list[str]:
-    lines = [wrapped(f"{doubt['path']}: {doubt['found']}; {doubt['mend']}") for doubt in facts["doubts"]]
+def _doubts(doubts: list[Doubt] | None) -> list[str]:
+    lines = [wrapped(f"{doubt.path}: {doubt.found}; {doubt.mend}") for doubt in doubts or ()]
     return ["\n".join([bold("Doubtful (see `armsim check`)"), *lines])] if lines else []
 
 
-def _command_lines(facts: dict[str, Any]) -> list[str]:
-    command = facts["command"]
+def _command_lines(command: InputFacts | ControlFacts | None) -> list[str]:
     if command is None:
-        lines = ["command  none: no current flows in motors, nothing drives the joints"]
-    else:
-        what = COMMANDED[command["output"]]
-        when = "continuous" if command["period"] is None else f"sampled every {command['period']:g} s"
-        law = f"{command['law'].replace('_', ' ')} control gives" if "law" in command else "inputs are"
-        lines = [f"command  {law} {what}, {when}"]
-        if command.get("delay"):
-            lines[0] += f", {command['delay']:g} s late"
-        if command.get("reference"):
-            lines.append(wrapped(f"follows  {command['reference']}; `armsim reference` prints it"))
-        if command.get("encoder"):
-            lines.append("measured by encoders")
-        if command.get("feedforward", "none") != "none":
-            lines.append(f"added    {command['feedforward'].replace('_', ' ')}, as feedforward")
-        if command.get("inputs"):
-            lines.append(f"added    {', '.join(command['inputs'])}")
-    if facts["external"]:
-        lines.append(f"outside  {facts['external']} force{'s' if facts['external'] > 1 else ''} or moments on links")
+        return ["command  none: no current flows in motors, nothing drives the joints"]
+    what = COMMANDED[command.output]
+    when = "continuous" if command.period is None else f"sampled every {command.period:g} s"
+    if isinstance(command, InputFacts):
+        return [f"command  inputs are {what}, {when}"]
+    late = f", {command.delay:g} s late" if command.delay else ""
+    lines = [f"command  {command.law.replace('_', ' ')} control gives {what}, {when}{late}"]
+    if command.reference is not None:
+        lines.append(wrapped(f"follows  {command.reference}; `armsim reference` prints it"))
+    if command.encoder:
+        lines.append("measured by encoders")
+    if command.feedforward != "none":
+        lines.append(f"added    {command.feedforward.replace('_', ' ')}, as feedforward")
+    if command.inputs is not None:
+        lines.append(f"added    {', '.join(command.inputs)}")
     return lines
 
 
-def _signals(command: dict[str, Any], robot: dict[str, Any]) -> str:
-    width = max(len(joint["name"]) for joint in robot["joints"])
+def _signals(command: InputFacts, joints: list[JointFacts]) -> str:
+    width = max(len(joint.name) for joint in joints)
     lines = []
-    for joint, text in zip(robot["joints"], command["signals"], strict=True):
-        lines.append(f"{joint['name']:<{width}}  {text} [{JOINT_TYPES[joint['type']].unit_of(command['output'])}]")
+    for joint, text in zip(joints, command.signals, strict=True):
+        lines.append(f"{joint.name:<{width}}  {text} [{JOINT_TYPES[joint.type].unit_of(command.output)}]")
     return "\n".join([bold("Inputs, t in s"), *lines])
 
 
-def _gains(command: dict[str, Any], robot: dict[str, Any], angle: str, digits: int) -> str:
-    joints, types = command["joints"], [joint["type"] for joint in robot["joints"]]
-    volts, law = command["output"] == "voltage", command["law"]
-
-    def unit(key: str, type: str) -> str:
+def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, digits: int) -> str:
+    rows, notes = list[tuple[str, Row]](), list[str]()
+    for joint, type in zip(command.joints, (of.type for of in joints), strict=True):
         force, per = force_unit(type), joint_unit(type, False)
-        out = JOINT_TYPES[type].unit_of(command["output"])
-        if law == "computed_torque" and key in ("kp", "kd"):
-            return {"kp": "1/s²", "kd": "1/s"}[key]
-        return {
-            **{"target": joint_unit(type, angle == "deg"), "droop": joint_unit(type, angle == "deg"), "limit": out},
-            **{"kp": f"{out}/{per}", "ki": f"{out}/({per}·s)", "kd": f"{out}·s/{per}"},
-            **{"stiffness": f"{force}/{per}", "damping": f"{force}·s/{per}", "back_emf": f"{force}·s/{per}"},
-        }[key]
-
-    keys = [key for key in ("target", "kp", "ki", "kd") if any(joint.get(key) is not None for joint in joints)]
-    keys = [key for key in keys if key != "ki" or any(joint["ki"] for joint in joints)]
-    if volts and "stiffness" in joints[0]:
-        keys += ["stiffness", "damping"]
-    keys += [key for key in ("droop", "limit") if any(joint.get(key) is not None for joint in joints)]
-    rows: list[list[Cell]] = []
-    for joint, type in zip(joints, types, strict=True):
-        cells = [(number(joint[key], digits), unit(key, type)) if joint[key] is not None else "-" for key in keys]
-        rows.append([joint["name"], *cells])
-    notes = [f"{joint['name']}: u = {joint['command']}" for joint in joints if "command" in joint]
-    for joint in joints:
-        if "K" in joint:
-            notes.append(f"{joint['name']}: K = {', '.join(number(k, digits) for k in joint['K'])}")
-    if "stiffness" in keys:
+        out, position = JOINT_TYPES[type].unit_of(command.output), joint_unit(type, degrees)
+        row: dict[str, tuple[float | None, str]] = {"target": (joint.target, position)}
+        if isinstance(joint, ComputedTorqueJoint):
+            row |= {"kp": (joint.kp, "1/s²"), "kd": (joint.kd, "1/s")}
+        elif isinstance(joint, PidJoint):
+            row |= {"kp": (joint.kp, f"{out}/{per}"), "ki": (joint.ki, f"{out}/({per}·s)")}
+            row["kd"] = (joint.kd, f"{out}·s/{per}")
+            if command.output == "voltage":
+                row["stiffness"] = (joint.stiffness, f"{force}/{per}")
+                row["damping"] = (joint.damping, f"{force}·s/{per}")
+            row["droop"] = (joint.droop, position)
+        elif isinstance(joint, ExpressionJoint):
+            notes.append(f"{joint.name}: u = {joint.command}")
+        elif isinstance(joint, StateFeedbackJoint):
+            notes.append(f"{joint.name}: K = {', '.join(number(k, digits) for k in joint.K)}")
+        rows.append((joint.name, {**row, "limit": (joint.limit, out)}))
+    headings, cells = _columns(rows, digits, ("ki",))
+    if "stiffness" in headings:
         notes.append(
             "stiffness, at the joint: Kp gear kp / Ra; damping: Kp gear (kd + Ke gear) / Ra, back-EMF included"
         )
-    if "droop" in keys:
+    if "droop" in headings:
         notes.append("droop: what gravity leaves at rest, gravity torque / stiffness")
-    return "\n".join([bold("Control"), table(["joint", *keys], rows), *(wrapped(f"* {note}") for note in notes)])
+    return "\n".join([bold("Control"), table(["joint", *headings], cells), *(wrapped(f"* {note}") for note in notes)])
 
 
-def _robot(facts: dict[str, Any], angle: str, digits: int, where: str) -> str:
-    n = len(facts["joints"])
-    carried = " with its payload" if facts["payload"] is not None else ""
-    far = (
-        "no end to its reach" if facts["reach"] is None else f"reach {number(facts['reach'], 4)} m from its first joint"
-    )
-    title = f"{facts['robot']}: {counted(n, 'joint')}, {number(facts['mass'])} kg{carried}, {far} to the tool"
+def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
+    carried = " with its payload" if facts.payload is not None else ""
+    far = "no end to its reach" if facts.reach is None else f"reach {number(facts.reach, 4)} m from its first joint"
+    title = f"{facts.robot}: {counted(len(facts.joints), 'joint')}, {number(facts.mass)} kg{carried}, {far} to the tool"
     parts = [
         f"{wrapped(title)}\n"
-        f"file     {facts['file'] or 'none'}\n"
-        f"gravity  {', '.join(number(x) for x in facts['gravity'])} m/s²",
-        f"{bold('Joints')}\n{_joint_table(facts['joints'], angle, digits)}",
+        f"file     {facts.file or 'none'}\n"
+        f"gravity  {', '.join(number(x) for x in facts.gravity)} m/s²",
+        f"{bold('Joints')}\n{_joint_table(facts.joints, degrees, digits)}",
     ]
-    if any(joint["motor"] for joint in facts["joints"]):
-        felt = "armature and torque" if _rotors(facts) else "torque"
+    motors = [(joint.name, joint.motor) for joint in facts.joints if joint.motor is not None]
+    rotors = any(motor.armature for _, motor in motors)
+    if motors:
+        felt = "armature and torque" if rotors else "torque"
         title = f"Motors, on their side of the gear; {felt} per volt at the joint"
-        parts.append(f"{bold(title)}\n{_motor_table(facts['joints'], digits)}")
+        parts.append(f"{bold(title)}\n{_motor_table(motors, digits)}")
     title = "Links: mass, centre of mass, inertia about it (`armsim inertia` has all of it)"
     parts.append(f"{bold(title)}\n{_link_table(facts, digits)}")
-    return "\n\n".join([*parts, *_at_pose(facts, angle, digits, where)])
+    return "\n\n".join([*parts, *_at_pose(facts, rotors, degrees, digits, where)])
 
 
-def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list[str]:
+def _at_pose(facts: RobotOverview, rotors: bool, degrees: bool, digits: int, where: str) -> list[str]:
     """Holding torques, mass matrix and tool, a part each."""
-    n, pose = len(facts["joints"]), facts["pose"]
-    types = [joint["type"] for joint in facts["joints"]]
-    names = [joint["name"] for joint in facts["joints"]]
-    columns = {key: (key, pose[key]) for key in ("q", "torque", "voltage", "current")}
-    held = state_table(list(zip(names, types, strict=True)), columns, angle == "deg", digits)
-    friction = "".join(f"\n{wrapped(note)}" for note in friction_notes(pose["slipping"], n))
-    outside = f"\n! outside their range, the stops counted in: {', '.join(pose['outside'])}" if pose["outside"] else ""
-    any_slides = any(joint_unit(type, False) == "m" for type in types)
+    n, pose, tool = len(facts.joints), facts.pose, facts.pose.tool
+    names = [joint.name for joint in facts.joints]
+    columns = {key: (key, getattr(pose, key)) for key in ("q", "torque", "voltage", "current")}
+    types = [(joint.name, joint.type) for joint in facts.joints]
+    held = state_table(types, columns, degrees, digits)
+    friction = "".join(f"\n{wrapped(note)}" for note in friction_notes(pose.slipping, n))
+    outside = f"\n! outside their range, the stops counted in: {', '.join(pose.outside)}" if pose.outside else ""
+    any_slides = any(joint_unit(joint.type, False) == "m" for joint in facts.joints)
     title = f"Mass matrix there [{'kg·m², kg·m or kg' if any_slides else 'kg·m²'}]"
-    title += ", rotors included" if _rotors(facts) else ""
-    flat = numbers([x for row in pose["mass_matrix"] for x in row], digits)
+    title += ", rotors included" if rotors else ""
+    flat = numbers([x for row in pose.mass_matrix for x in row], digits)
     rows: list[list[Cell]] = [[name, *flat[i * n : (i + 1) * n]] for i, name in enumerate(names)]
     lines = [bold("Tool there, in the world")]
-    for name, key, unit in TOOL:
-        values = "  ".join(fixed(x, digits) for x in pose["tool"][key])
-        lines.append(f"{name:<18}  {values} {angle if unit == 'angle' else unit}".rstrip())
-    lasting = "".join(f"\n{note}" for note in nominal_notes(pose["above_nominal"], "this pose"))
+    turns = (("position", tool.position, "m"), ("roll, pitch, yaw", tool.rpy, "deg" if degrees else "rad"))
+    for name, values, unit in (*turns, ("quaternion w x y z", tool.quaternion, "")):
+        lines.append(f"{name:<18}  {'  '.join(fixed(x, digits) for x in values)} {unit}".rstrip())
+    lasting = "".join(f"\n{note}" for note in nominal_notes(pose.above_nominal, "this pose"))
     return [
         f"{bold(f'What holds it at {where}')}\n{held}{friction}{outside}{lasting}",
         f"{bold(title)}\n{table(['', *names], rows)}",
@@ -186,102 +179,91 @@ def _at_pose(facts: dict[str, Any], angle: str, digits: int, where: str) -> list
     ]
 
 
-def _rotors(facts: dict[str, Any]) -> bool:
-    """Whether a motor's rotor has inertia."""
-    return any(joint["motor"] and joint["motor"]["armature"] for joint in facts["joints"])
+def _columns(rows: list[tuple[str, Row]], digits: int, dull: Sequence[str]) -> tuple[list[str], list[list[Cell]]]:
+    """Headings, and cells behind the label of each row, without columns that are all None, or all 0 and dull."""
+    columns = {key: [row[key][0] for _, row in rows] for key in rows[0][1]}
+    headings = [key for key, x in columns.items() if any(x) or (key not in dull and x.count(None) < len(x))]
+    cells: list[list[Cell]] = []
+    for label, row in rows:
+        own = (row[key] for key in headings)
+        cells.append([label, *("-" if value is None else (number(value, digits), unit) for value, unit in own)])
+    return headings, cells
 
 
-def _columns(
-    items: list[dict[str, Any]], wanted: dict[str, str], digits: int, unit: Any
-) -> tuple[list[str], list[list[Cell]]]:
-    """Headings and cells, without columns that are all None, or all 0 and of `SIDE_EFFECTS`."""
-    keys = [k for k in wanted if any(item[k] is not None and (item[k] or k not in SIDE_EFFECTS) for item in items)]
-    rows: list[list[Cell]] = []
-    for item in items:
-        rows.append([(number(item[key], digits), unit(key, item)) if item[key] is not None else "-" for key in keys])
-    return [wanted[key] for key in keys], rows
-
-
-def _flat(item: dict[str, Any]) -> dict[str, Any]:
-    """A joint or a motor with its friction, brushes and limits flattened into its own keys."""
-    dry = item["coulomb"] or {"positive": None, "negative": None}
-    brushes = item.get("brush_drop") or {"max": None, "half": None}
-    more = {"brushes": brushes["max"], "half": brushes["half"], **item.get("limits", {})}
-    heat = item.get("thermal") or {"resistance": None, "time_constant": None, "max": None}
-    more |= {"thermal_resistance": heat["resistance"], "time_constant": heat["time_constant"], "winding": heat["max"]}
-    return {**item, **dict(zip(DRY, dry.values(), strict=True)), **more}
-
-
-def _joint_table(joints: list[dict[str, Any]], angle: str, digits: int) -> str:
-    def unit(key: str, joint: dict[str, Any]) -> str:
-        type = joint["type"]
-        force, per = force_unit(type), joint_unit(type, False)
-        position = joint_unit(type, angle == "deg")
-        units = {
-            "pitch": "m",
-            "stiffness": f"{force}/{per}",
-            "stop_damping": f"{force}·s/{per}",
-            "viscous": f"{force}·s/{per}",
+def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
+    width = max(len(joint.name) for joint in joints)
+    rows = list[tuple[str, Row]]()
+    for joint in joints:
+        force, per = force_unit(joint.type), joint_unit(joint.type, False)
+        position, dry = joint_unit(joint.type, degrees), joint.coulomb or Coulomb(None, None)
+        row = {
+            "initial": (joint.initial, position),
+            "pitch": (joint.pitch, "m"),
+            "lower": (joint.lower, position),
+            "upper": (joint.upper, position),
+            "stop": (joint.stiffness, f"{force}/{per}"),
+            "damping": (joint.stop_damping, f"{force}·s/{per}"),
+            "viscous": (joint.viscous, f"{force}·s/{per}"),
+            "dry +": (dry.positive, force),
+            "dry -": (dry.negative, force),
         }
-        return units.get(key, force if key in DRY else position)
-
-    wanted = {"pitch": "pitch", "lower": "lower", "upper": "upper", "stiffness": "stop", "stop_damping": "damping"}
-    wanted |= {"viscous": "viscous"}
-    headings, cells = _columns([_flat(joint) for joint in joints], {**wanted, **DRY}, digits, unit)
-    width = max(len(joint["name"]) for joint in joints)
-    rows: list[list[Cell]] = []
-    for joint, more in zip(joints, cells, strict=True):
-        initial = (number(joint["initial"], digits), joint_unit(joint["type"], angle == "deg"))
-        rows.append([f"{joint['name']:<{width}}  {joint['type']}", initial, *more])
-    return table(["joint", "initial", *headings], rows)
+        rows.append((f"{joint.name:<{width}}  {joint.type}", row))
+    headings, cells = _columns(rows, digits, SIDE_EFFECTS)
+    return table(["joint", *headings], cells)
 
 
-def _motor_table(joints: list[dict[str, Any]], digits: int) -> str:
-    powered = [joint for joint in joints if joint["motor"]]
-    wanted = {
-        "Kp": "Kp",
-        "Ke": "Ke",
-        "Ra": "Ra",
-        "gear": "gear",
-        "rotor_inertia": "rotor",
-        "viscous": "viscous",
-        **DRY,
+def _motor_table(motors: list[tuple[str, MotorFacts]], digits: int) -> str:
+    headings, cells = _columns([(name, _motor_row(motor)) for name, motor in motors], digits, SIDE_EFFECTS)
+    return table(["joint", *headings], cells)
+
+
+def _motor_row(motor: MotorFacts) -> Row:
+    dry, brushes = motor.coulomb or Coulomb(None, None), motor.brush_drop or BrushDrop(None, None)
+    limits, heat = motor.limits, motor.thermal or Thermal(None, None)
+    return {
+        "Kp": (motor.Kp, "N·m/A"),
+        "Ke": (motor.Ke, "V·s/rad"),
+        "Ra": (motor.Ra, "ohm"),
+        "gear": (motor.gear, ""),
+        "rotor": (motor.rotor_inertia, "kg·m²"),
+        "viscous": (motor.viscous, "N·m·s/rad"),
+        "dry +": (dry.positive, "N·m"),
+        "dry -": (dry.negative, "N·m"),
+        "armature": (motor.armature, "kg·m²"),
+        "per volt": (motor.torque_per_volt, "N·m/V"),
+        "efficiency": (motor.efficiency, ""),
+        "L": (motor.inductance, "H"),
+        "brushes": (brushes.max, "V"),
+        "half at": (brushes.half, "V"),
+        "max voltage": (limits.voltage, "V"),
+        "max current": (limits.current, "A"),
+        "max torque": (limits.torque, "N·m"),
+        "max speed": (limits.speed, "rad/s"),
+        "nominal": (motor.nominal_current, "A"),
+        "Rth": (heat.resistance, "K/W"),
+        "heats in": (heat.time_constant, "s"),
+        "winding": (heat.max, "°C"),
     }
-    wanted |= {"armature": "armature", "torque_per_volt": "per volt", "efficiency": "efficiency", "inductance": "L"}
-    wanted |= {"brushes": "brushes", "half": "half at", **{key: f"max {key}" for key in LIMITS}}
-    wanted |= {
-        "nominal_current": "nominal",
-        "thermal_resistance": "Rth",
-        "time_constant": "heats in",
-        "winding": "winding",
-    }
-    units = {"Kp": "N·m/A", "Ke": "V·s/rad", "Ra": "ohm", "gear": "", "rotor_inertia": "kg·m²", "viscous": "N·m·s/rad"}
-    units |= {"armature": "kg·m²", "torque_per_volt": "N·m/V", "efficiency": "", "inductance": "H"}
-    units |= {"brushes": "V", "half": "V", **dict.fromkeys(DRY, "N·m"), **LIMITS}
-    units |= {"nominal_current": "A", "thermal_resistance": "K/W", "time_constant": "s", "winding": "°C"}
-    motors = [_flat(joint["motor"]) for joint in powered]
-    headings, rows = _columns(motors, wanted, digits, lambda key, _: units[key])
-    return table(["joint", *headings], [[joint["name"], *row] for joint, row in zip(powered, rows, strict=True)])
 
 
-def _link_table(facts: dict[str, Any], digits: int) -> str:
-    items = [(link["name"], link) for link in facts["links"]]
-    if facts["payload"] is not None:
-        items.append(("payload", facts["payload"]))
+def _link_table(facts: RobotOverview, digits: int) -> str:
+    items: list[tuple[str, BodyInertia]] = [(link.name, link) for link in facts.links]
+    if facts.payload is not None:
+        items.append(("payload", facts.payload))
     rows: list[list[Cell]] = []
     for name, link in items:
-        com = [(x, "m") for x in numbers(link["com"], digits)]
-        tensor = numbers([link["about_com"][key] for key in ("xx", "yy", "zz")], digits)
-        rows.append([name, (number(link["mass"], digits), "kg"), *com, *((x, "kg·m²") for x in tensor)])
+        com = [(x, "m") for x in numbers(link.com, digits)]
+        tensor = numbers([link.about_com.xx, link.about_com.yy, link.about_com.zz], digits)
+        rows.append([name, (number(link.mass, digits), "kg"), *com, *((x, "kg·m²") for x in tensor)])
     return table(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
 
 
-def turned(origin: Origin) -> Origin:
+def origin_in_degrees(origin: Origin) -> Origin:
     """An origin with its angle in degrees."""
     if origin.value is None or origin.unit not in ("rad", "rad/s"):
         return origin
     unit = origin.unit.replace("rad", "deg")
-    return replace(origin, value=shown(origin.value, "revolute", True), unit=unit, converted_from="")
+    return replace(origin, value=in_degrees(origin.value), unit=unit, converted_from="")
 
 
 def resolved(found: list[Origin], verbose: bool) -> str:

@@ -2,71 +2,90 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from textwrap import indent
-from typing import Any
 
+from armsim import document
+from armsim.document.base import plain
+from armsim.document.timing import seconds
 from armsim.files.yaml_writer import yaml_text
+from armsim.linear.loop import JointLoop
+from armsim.linear.model import LinearModel
+from armsim.linear.regulator import Regulator
+from armsim.linear.system import LinearSystem
 from armsim.reports.state import state_table
 from armsim.reports.table import Cell, joint_unit, number, table, wrapped
-from armsim.spec.timing import seconds
 from armsim.stability.advice import listed
+from armsim.stability.step_modes import stable_steps
 
 FAR = 1.0  # rad or m, of a target from the pose that it is to hold
 
 
-def report(summary: dict[str, Any], output: str | None, digits: int) -> str:
-    """The modes of a linear model, and what else was asked for, as text."""
-    inputs = len(summary["inputs"])
-    kind = f"{summary['output']}{'s' if inputs > 1 else ''}"
-    title = (
-        f"{summary['scenario']}: {summary['robot']} near {summary['place']}, "
-        f"{len(summary['states'])} states, {inputs} {kind}"
-    )
-    parts = [wrapped(title), _joints(summary, digits), *_notes(summary)]
-    parts += ["", _modes("without feedback" if summary["closed_loop"] else "mode", summary, digits)]
-    closed = summary["closed_loop"]
+def report(
+    model: LinearModel,
+    sampled: LinearSystem | None,
+    regulator: Regulator | None,
+    bode: str | None,
+    output: str | None,
+    digits: int,
+) -> str:
+    """The modes of a linear model, and what else was asked for, as text.
+
+    Args:
+        model: The model.
+        sampled: The model in discrete time, if it is asked for.
+        regulator: A regulator, if it is asked for.
+        bode: The joint whose loop's frequency response is asked for.
+        output: The file of its arrays, if there is one.
+        digits: Significant digits.
+    """
+    inputs, closed = len(model.inputs), model.closed_loop
+    kind = f"{model.output}{'s' if inputs > 1 else ''}"
+    near = f"{model.scenario.name}: {model.about.plant.arm.name} near {model.place}"
+    title = f"{near}, {len(model.states)} states, {inputs} {kind}"
+    parts = [wrapped(title), _joints(model, digits), *_notes(model)]
+    parts += ["", _modes("without feedback" if closed else "mode", model, digits)]
     if closed is not None:
-        every = "" if closed["dt"] is None else f", every {closed['dt']:g} s"
-        parts += ["", _modes(f"under its control{every}", closed, digits), "", *_margins(summary["margins"], digits)]
-    parts += ["", *_reach(summary)]
-    if summary["unstable"]:
-        under = "commands" if summary["driven"] else "torques"
+        every = "" if closed.dt is None else f", every {closed.dt:g} s"
+        parts += ["", _modes(f"under its control{every}", closed, digits), "", *_margins(model, digits)]
+    parts += ["", *_reach(model)]
+    if model.unstable_pose:
+        under = "commands" if model.driven else "torques"
         parts.append(f"pose     unstable: under constant {under} a small deviation from it grows")
-    parts.append(wrapped(_steps(summary)))
-    if summary["sampled"] is not None:
-        parts.append(wrapped(f"sampled  every {summary['sampled']['dt']:g} s, commands held in between"))
+    parts.append(wrapped(_steps(model)))
+    if sampled is not None:
+        parts.append(wrapped(f"sampled  every {sampled.dt:g} s, commands held in between"))
     parts.append(f"written  {output}" if output else "matrices --json prints them, -o FILE.npz writes them")
-    if summary["bode"] is not None:
-        parts += ["", _bode(summary["bode"], digits)]
-    if summary["lqr"] is not None:
-        parts += ["", _lqr(summary["lqr"], summary["joints"])]
+    if bode is not None:
+        parts += ["", _bode(bode, model.loops[bode], digits)]
+    if regulator is not None:
+        parts += ["", _lqr(regulator)]
     return "\n".join(parts)
 
 
-def _joints(summary: dict[str, Any], digits: int) -> str:
+def _joints(model: LinearModel, digits: int) -> str:
     """The operating point: positions and commands, and velocities and accelerations unless it is an equilibrium."""
-    joints = summary["joints"]
-    keys = ["q"] if summary["equilibrium"] else ["q", "qd", "qdd"]
-    columns = {key: (key, _settled([joint[key] for joint in joints])) for key in keys}
-    if summary["driven"]:
-        columns[summary["output"]] = (summary["output"], _settled([joint["command"] for joint in joints]))
-    return "\n" + state_table([(joint["name"], joint["type"]) for joint in joints], columns, False, digits)
+    about = model.about
+    values = {"q": about.q} if model.is_equilibrium else {"q": about.q, "qd": about.qd, "qdd": about.qdd}
+    values |= {model.output: about.u} if model.driven else {}
+    columns = {key: (key, _settled(of)) for key, of in values.items()}
+    return "\n" + state_table([(joint.name, joint.type) for joint in about.plant.arm.joints], columns, False, digits)
 
 
-def _settled(values: list[float]) -> list[float]:
+def _settled(values: Sequence[float]) -> list[float]:
     """Numbers of one kind; those that a simulation has not quite brought to rest count as 0."""
     least = 1e-9 * max(map(abs, values))
     return [0.0 if abs(x) <= least else x for x in values]
 
 
-def _notes(summary: dict[str, Any]) -> list[str]:
+def _notes(model: LinearModel) -> list[str]:
     notes = []
-    held = [joint["name"] for joint in summary["joints"] if joint["held"]]
-    if held:
-        notes.append(wrapped(f"* dry friction holds {', '.join(held)}: taken as welded"))
-    if not summary["driven"]:
+    if model.held:
+        notes.append(wrapped(f"* dry friction holds {', '.join(model.held)}: taken as welded"))
+    if not model.driven:
         notes.append(wrapped("* nothing drives it: the inputs of B are torques from outside"))
-    if not summary["equilibrium"]:
+    if not model.is_equilibrium:
         notes.append(
             wrapped(
                 "* no equilibrium: the equations hold for deviations from the motion that goes on from there, "
@@ -76,61 +95,54 @@ def _notes(summary: dict[str, Any]) -> list[str]:
     return notes
 
 
-def _modes(heading: str, system: dict[str, Any], digits: int) -> str:
+def _modes(heading: str, system: LinearSystem, digits: int) -> str:
     """A table of modes."""
     rows: list[list[Cell]] = []
-    for mode in system["modes"]:
-        real, imag = mode["rate"]
+    for mode in system.modes():
+        real, imag = mode.rate.real, mode.rate.imag
         rate = f"{number(real, digits)} ± {number(imag, digits)}i" if imag else number(real, digits)
-        rows.append([mode["words"], rate, ", ".join(mode["joints"])])
+        rows.append([mode.words, rate, ", ".join(mode.joints)])
     return table([heading, "rate 1/s", "mostly"], rows) if rows else f"{heading}: nothing can move"
 
 
-def _margins(margins: dict[str, Any], digits: int) -> list[str]:
+def _margins(model: LinearModel, digits: int) -> list[str]:
     rows: list[list[Cell]] = []
-    for name, found in margins.items():
-        row: list[Cell] = [name]
-        for key, unit in (("gain", "dB"), ("lower_gain", "dB"), ("phase", "deg")):
-            row += [(number(x, digits), in_) for x, in_ in zip(found[key], (unit, "Hz"))]
-        row.append((number(1e3 * found["delay"][0], digits), "ms"))
-        rows.append(row + [number(found[key][0], digits) for key in ("Ms", "Mt")])
+    for name, loop in model.loops.items():
+        found, row = loop.margins, list[Cell]([name])
+        for at, unit in ((found.gain, "dB"), (found.lower_gain, "dB"), (found.phase, "deg")):
+            row += [(number(at.margin, digits), unit), (number(at.frequency, digits), "Hz")]
+        row.append((number(1e3 * found.delay.margin, digits), "ms"))
+        rows.append([*row, number(found.Ms.margin, digits), number(found.Mt.margin, digits)])
     headings = ["margins", "gain", "at", "lower gain", "at", "phase", "at", "delay", "Ms", "Mt"]
     unstable = "! the closed loop is unstable: these are crossovers, and no margins"
-    return [table(headings, rows), *([] if found["stable"] else [unstable])]
+    return [table(headings, rows), *([] if found.stable else [unstable])]
 
 
-def _bode(bode: dict[str, Any], digits: int) -> str:
-    columns = zip(bode["frequencies"], bode["magnitude"], bode["phase"])
+def _bode(joint: str, loop: JointLoop, digits: int) -> str:
     rows: list[list[Cell]] = [
-        [f"{f:g} Hz", (number(size, digits), "dB"), (number(phase, digits), "deg")] for f, size, phase in columns
+        [f"{f:g} Hz", (number(size, digits), "dB"), (number(phase, digits), "deg")]
+        for f, size, phase in zip(*loop.bode_by_decades())
     ]
-    return table([f"loop of {bode['joint']}", "magnitude", "phase"], rows)
+    return table([f"loop of {joint}", "magnitude", "phase"], rows)
 
 
-def _reach(summary: dict[str, Any]) -> list[str]:
-    reach = summary["controllable"]
-    if not reach["states"]:
+def _reach(model: LinearModel) -> list[str]:
+    states, reached = int(model.free.sum()), model.controllable
+    if not states:
         return []
-    if reach["reached"] == reach["states"]:
-        lines = [f"control  all {reach['states']} states that can change are within reach of the inputs"]
-    else:
-        out = "; ".join(mode["words"] for mode in reach["out_of_reach"])
-        lines = [
-            wrapped(
-                f"control  {reach['reached']} of {reach['states']} states that can change are within reach of the "
-                f"inputs; a mode out of reach {out}"
-            )
-        ]
-    return lines
+    if reached == states:
+        return [f"control  all {states} states that can change are within reach of the inputs"]
+    out = "; ".join(mode.words for mode in model.uncontrollable())
+    within = f"{reached} of {states} states that can change are within reach of the inputs"
+    return [wrapped(f"control  {within}; a mode out of reach {out}")]
 
 
-def _steps(summary: dict[str, Any]) -> str:
+def _steps(model: LinearModel) -> str:
     """How long steps may be."""
-    limits = summary["stable_steps"]
-    closed = summary["closed_loop"]
-    between = " between samples" if closed is not None and closed["dt"] is not None else ""
-    bounded = [f"{seconds(most)} with {method}" for method, most in limits.items() if most]
-    any_step = [method for method, most in limits.items() if most is None]
+    limits, closed = stable_steps(model.about), model.closed_loop
+    between = " between samples" if closed is not None and closed.dt is not None else ""
+    bounded = [f"{seconds(most)} with {method}" for method, most in limits.items() if 0 < most < math.inf]
+    any_step = [method for method, most in limits.items() if most == math.inf]
     none = [method for method, most in limits.items() if most == 0]
     parts = [f"stable{between} up to {', '.join(bounded)}"] if bounded else []
     parts += [f"of any length stable{between} with {', '.join(any_step)}"] if any_step else []
@@ -138,41 +150,42 @@ def _steps(summary: dict[str, Any]) -> str:
     return f"steps    {'; '.join(parts)}"
 
 
-def _lqr(lqr: dict[str, Any], arm: list[dict[str, Any]]) -> str:
-    joints = lqr["joints"]
-    weights = ", ".join(f"{name} = {_weight(value)}" for name, value in lqr["weights"].items() if value != 0)
-    every = "" if lqr["period"] is None else f", sampled every {lqr['period']:g} s"
+def _lqr(regulator: Regulator) -> str:
+    closed, extra = regulator.closed(), regulator.extra_cost
+    weights = ", ".join(f"{name} = {_weight(value)}" for name, value in regulator.given.items() if value != 0)
+    every = "" if regulator.period is None else f", sampled every {regulator.period:g} s"
     intro = f"lqr: {weights}{every}, for every joint by itself with its inertia at rest in this pose."
-    slowest = joints["modes"][0]["words"]
-    if joints["extra_cost"] is None and not lqr["stable"]:
-        worst = lqr["modes"][0]["words"]
+    slowest = regulator.closed_by_joints.modes()[0].words
+    if extra == math.inf and not closed.stable:
+        worst = closed.modes()[0].words
         text = f"{intro} Measured by its encoders the arm is not held, neither by that nor by the full matrix K: a mode {worst}."
         return wrapped(f"{text} Take a larger r, or encoders whose `filter` is faster.")
-    if joints["extra_cost"] is None:
+    if extra == math.inf:
         text = wrapped(f"{intro} The whole arm is not held by that: a mode {slowest}. Use the full matrix K:")
-        return f"{text}\n\n{_block(lqr['control'])}"
-    extra = f"{100 * joints['extra_cost']:.3g} % more than the full matrix K"
-    text = wrapped(f"{intro} That holds the whole arm: its slowest mode {slowest}. It costs {extra}.")
-    far, worst = max(zip(map(abs, joints["offset"]), arm, strict=True), key=lambda pair: pair[0])
+        return f"{text}\n\n{_block(regulator.full_control)}"
+    costs = f"{100 * extra:.3g} % more than the full matrix K"
+    text = wrapped(f"{intro} That holds the whole arm: its slowest mode {slowest}. It costs {costs}.")
+    joints = regulator.about.plant.arm.joints
+    far, softest = max(zip(map(abs, regulator.offset), joints, strict=True), key=lambda pair: pair[0])
     if far > FAR:
-        unit = joint_unit(worst["type"], False)
-        soft = f"! these gains are soft: to carry gravity {worst['name']} needs a target {number(far, 4)} {unit} off the pose"
+        unit = joint_unit(softest.type, False)
+        soft = f"! these gains are soft: to carry gravity {softest.name} needs a target {number(far, 4)} {unit} off the pose"
         text += "\n" + wrapped(f"{soft}; a larger q or a smaller r makes them stiffer")
     comment = "the target is off the pose by what gravity takes, so that the arm rests in the pose"
-    full = f"# or the full matrix, on {_fed_back(lqr)}\n{_block(lqr['control'])}"
-    return f"{text}\n\n# {comment}\n{_block(joints['control'])}" + f"\n\n{full}" * lqr["stable"]
+    full = f"# or the full matrix, on {_fed_back(regulator)}\n{_block(regulator.full_control)}"
+    return f"{text}\n\n# {comment}\n{_block(regulator.control)}" + f"\n\n{full}" * closed.stable
 
 
-def _fed_back(lqr: dict[str, Any]) -> str:
+def _fed_back(regulator: Regulator) -> str:
     """What the full matrix multiplies."""
-    more = ["currents"] * lqr["currents"] + ["commands on their way"] * (lqr["delay"] > 0)
+    more = ["currents"] * regulator.inductive + ["commands on their way"] * (regulator.delay > 0)
     return listed(["positions", "velocities", *more]) if more else "positions, velocities"
 
 
-def _block(control: dict[str, Any]) -> str:
+def _block(control: document.Control) -> str:
     """A `control` block."""
-    return f"control:\n{indent(yaml_text(control), '  ').rstrip()}"
+    return f"control:\n{indent(yaml_text(plain(control)), '  ').rstrip()}"
 
 
-def _weight(value: Any) -> str:
+def _weight(value: float | list[float]) -> str:
     return ", ".join(map(number, value)) if isinstance(value, list) else number(value)

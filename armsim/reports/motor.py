@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
 
+from armsim.arm.motor_curve import Holding, MotorCurve
 from armsim.model import JOINT_TYPES
 from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
 
 
-def turned(found: dict[str, Any]) -> dict[str, Any]:
+def in_degrees(found: MotorCurve) -> MotorCurve:
     """A curve with its speeds in degrees a second."""
-    if not JOINT_TYPES[found["type"]].turns:
+    end, best = found.no_load, found.most_power
+    if not JOINT_TYPES[found.type].turns or end is None or best is None:
         return found
-    parts = {
-        key: None if found[key] is None else {**found[key], "speed": math.degrees(found[key]["speed"])}
-        for key in ("no_load", "most_power")
-    }
-    return {**found, **parts, "curve": [{**point, "speed": math.degrees(point["speed"])} for point in found["curve"]]}
+    return replace(
+        found,
+        no_load=replace(end, speed=math.degrees(end.speed)),
+        most_power=replace(best, speed=math.degrees(best.speed)),
+        curve=[replace(point, speed=math.degrees(point.speed)) for point in found.curve],
+    )
 
 
 def _percent(share: float | None) -> Cell:
@@ -25,7 +28,7 @@ def _percent(share: float | None) -> Cell:
     return "-" if share is None else (number(100.0 * share, 3), "%")
 
 
-def motors_text(name: str, found: list[dict[str, Any]], rest: list[str], degrees: bool, digits: int) -> str:
+def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bool, digits: int) -> str:
     """A line for every motor.
 
     Args:
@@ -35,22 +38,23 @@ def motors_text(name: str, found: list[dict[str, Any]], rest: list[str], degrees
         degrees: Whether speeds are in degrees a second.
         digits: Of numbers.
     """
-    limits = [key for key in ("voltage", "current", "torque") if any(key in m["holding"]["of_limits"] for m in found)]
-    rated = any(motor["holding"]["of_nominal"] is not None for motor in found)
+    limits = [key for key in ("voltage", "current", "torque") if any(key in m.holding.of_limits for m in found)]
+    rated = any(motor.holding.of_nominal is not None for motor in found)
     rows: list[list[Cell]] = []
     for motor in found:
-        force, speed = force_unit(motor["type"]), joint_unit(motor["type"], degrees, "/s")
-        row: list[Cell] = [motor["joint"], (number(motor["voltage"], digits), "V")]
-        row.append((number(motor["stall"]["torque"], digits), force))
-        for key, of, unit in (("no_load", "speed", speed), ("most_power", "power", "W")):
-            part = motor[key]
-            value = None if part is None else shown(part[of], motor["type"], degrees) if of == "speed" else part[of]
-            row.append("-" if value is None else (number(value, digits), unit))
-        row.append((number(motor["holding"]["torque"], digits), force))
-        row.append(_percent(motor["holding"]["of_stall"]))
-        row += [_percent(motor["holding"]["of_limits"].get(key)) for key in limits]
-        row += [_percent(motor["holding"]["of_nominal"])] if rated else []
-        rows.append(row)
+        force, speed = force_unit(motor.type), joint_unit(motor.type, degrees, "/s")
+        end, best, holding = motor.no_load, motor.most_power, motor.holding
+        row: list[Cell] = [
+            motor.joint,
+            (number(motor.voltage, digits), "V"),
+            (number(motor.stall.torque, digits), force),
+            "-" if end is None else (number(shown(end.speed, motor.type, degrees), digits), speed),
+            "-" if best is None else (number(best.power, digits), "W"),
+            (number(holding.torque, digits), force),
+            _percent(holding.of_stall),
+            *(_percent(holding.of_limits.get(key)) for key in limits),
+        ]
+        rows.append([*row, _percent(holding.of_nominal)] if rated else row)
     headings = ["joint", "at", "stall torque", "no load", "most power", "holding", "of stall"]
     lines = [
         f"{name}: what its motors leave for the arm, at the joints",
@@ -58,78 +62,74 @@ def motors_text(name: str, found: list[dict[str, Any]], rest: list[str], degrees
         table([*headings, *(f"of {key}" for key in limits), *(["of nominal"] if rated else [])], rows),
         wrapped("* holding: at the initial pose; of stall, of its limits: the share of what the motor can do at most"),
     ]
-    lines += [line for motor in found for line in _hot(motor["joint"], motor["holding"])]
+    lines += [line for motor in found for line in _hot(motor.joint, motor.holding)]
     for motor in found:
-        if not motor["stall"]["torque"]:
+        if not motor.stall.torque:
+            lines.append(wrapped(f"! friction takes all torque of {motor.joint}: {motor.voltage:g} V do not move it"))
+        elif motor.no_load is None:
             lines.append(
-                wrapped(f"! friction takes all torque of {motor['joint']}: {motor['voltage']:g} V do not move it")
-            )
-        elif motor["no_load"] is None:
-            lines.append(
-                wrapped(f"! nothing bounds the speed of {motor['joint']}: it has neither back-EMF nor viscous friction")
+                wrapped(f"! nothing bounds the speed of {motor.joint}: it has neither back-EMF nor viscous friction")
             )
     if rest:
         lines.append(wrapped(f"! no Kp and Ra for the motor of {', '.join(rest)}: only the torque is known, no curve"))
     return "\n".join(lines)
 
 
-def curve_text(name: str, found: dict[str, Any], degrees: bool, digits: int) -> str:
+def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> str:
     """The curve of one motor, as of `armsim.arm.motor_curve.motor_curve`; the arguments are those of `motors_text`."""
-    type, stall, holding = found["type"], found["stall"], found["holding"]
+    type, stall, holding = found.type, found.stall, found.holding
     force, rate = force_unit(type), joint_unit(type, degrees, "/s")
-    way = "positive" if found["direction"] > 0 else "negative"
+    way = "positive" if found.direction > 0 else "negative"
     lines = [
-        wrapped(f"{found['joint']} of {name} at {found['voltage']:g} V: what its motor leaves for the arm, at the joint, in "
+        wrapped(f"{found.joint} of {name} at {found.voltage:g} V: what its motor leaves for the arm, at the joint, in "
                 f"its {way} direction")
     ]  # fmt: skip
     rows: list[list[Cell]] = []
-    for point in found["curve"]:
-        values = (point["torque"], point["current"], point["power"], point["electrical"])
+    for point in found.curve:
+        values = (point.torque, point.current, point.power, point.electrical)
         cells = [(number(x, digits), unit) for x, unit in zip(values, (force, "A", "W", "W"), strict=True)]
-        speed = f"{number(shown(point['speed'], type, degrees), digits)} {rate}"
-        rows.append([speed, *cells, _percent(point["efficiency"])])
+        speed = f"{number(shown(point.speed, type, degrees), digits)} {rate}"
+        rows.append([speed, *cells, _percent(point.efficiency)])
     if rows:
         lines += ["", table(["speed", "torque", "current", "power", "electrical", "efficiency"], rows)]
-    lines += ["", f"stall torque   {number(stall['torque'], digits)} {force} at {number(stall['current'], digits)} A"]
-    end, best = found["no_load"], found["most_power"]
-    if end is not None:
-        rpm = f" ({number(end['speed'] * 30.0 / math.pi, 4)} rpm)" if JOINT_TYPES[type].turns else ""
-        why = ", by the motor's limit of speed" if end["limited"] else f" at {number(end['current'], digits)} A"
-        lines.append(f"no-load speed  {number(shown(end['speed'], type, degrees), digits)} {rate}{rpm}{why}")
-        speed = f"{number(shown(best['speed'], type, degrees), digits)} {rate}"
-        lines.append(
-            f"most power     {number(best['power'], digits)} W at {speed}, {number(best['torque'], digits)} {force}"
-        )
-    elif not stall["torque"]:
+    lines += ["", f"stall torque   {number(stall.torque, digits)} {force} at {number(stall.current, digits)} A"]
+    end, best = found.no_load, found.most_power
+    if end is not None and best is not None:
+        rpm = f" ({number(end.speed * 30.0 / math.pi, 4)} rpm)" if JOINT_TYPES[type].turns else ""
+        why = ", by the motor's limit of speed" if end.limited else f" at {number(end.current, digits)} A"
+        lines.append(f"no-load speed  {number(shown(end.speed, type, degrees), digits)} {rate}{rpm}{why}")
+        speed = f"{number(shown(best.speed, type, degrees), digits)} {rate}"
+        lines.append(f"most power     {number(best.power, digits)} W at {speed}, {number(best.torque, digits)} {force}")
+    elif not stall.torque:
         lines.append("! friction takes all of it: this voltage does not move the joint")
     else:
         lines.append("! nothing bounds its speed: it has neither back-EMF nor viscous friction")
-    share = "" if holding["of_stall"] is None else f", {number(100 * holding['of_stall'], 3)} % of stall torque"
-    lines.append(f"holding        {number(holding['torque'], digits)} {force} at the initial pose{share}")
-    lines.append(f"takes          {number(holding['current'], digits)} A, {number(holding['heat'], digits)} W of heat")
-    shares = [f"{number(100 * share, 3)} % of {key}" for key, share in holding["of_limits"].items()]
+    share = "" if holding.of_stall is None else f", {number(100 * holding.of_stall, 3)} % of stall torque"
+    lines.append(f"holding        {number(holding.torque, digits)} {force} at the initial pose{share}")
+    lines.append(f"takes          {number(holding.current, digits)} A, {number(holding.heat, digits)} W of heat")
+    shares = [f"{number(100 * share, 3)} % of {key}" for key, share in holding.of_limits.items()]
     if shares:
         lines.append(f"of its limits  {', '.join(shares)}")
-    return "\n".join([*lines, *_lasting(found["joint"], holding)])
+    return "\n".join([*lines, *_lasting(found.joint, holding)])
 
 
-def _lasting(joint: str, holding: dict[str, Any]) -> list[str]:
+def _lasting(joint: str, holding: Holding) -> list[str]:
     """Whether the winding stands the current that holds its joint: lines for what is known of it."""
-    share, winding = holding["of_nominal"], holding["winding"]
+    share, winding = holding.of_nominal, holding.winding
     lines = [] if share is None else [f"of nominal     {number(100 * share, 3)} % of current"]
     lines += [] if winding is None else [f"winding        {number(winding, 4)} °C, if it holds for long"]
     return [*lines, *_hot(joint, holding)]
 
 
-def _hot(joint: str, holding: dict[str, Any]) -> list[str]:
+def _hot(joint: str, holding: Holding) -> list[str]:
     """A warning of a current that a winding does not stand for long, or of too high a temperature."""
-    lines, share, most = [], holding["of_nominal"], holding["winding_max"]
+    lines, share, winding, most = [], holding.of_nominal, holding.winding, holding.winding_max
     if share is not None and share > 1.0:
         lines.append(
             f"! holding takes {number(100 * share, 3)} % of the nominal current of {joint}: its winding does not stand that long"
         )
-    if most is not None and holding["winding"] > most:
+    if winding is not None and most is not None and winding > most:
         lines.append(
-            f"! holding heats the winding of {joint} to {number(holding['winding'], 4)} °C, beyond its {number(most, 4)} °C"
+            f"! holding heats the winding of {joint} to {number(winding, 4)} °C, beyond its {number(most, 4)} °C"
         )
     return [wrapped(line) for line in lines]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from armsim.model import JOINT_TYPES
 from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
 
 if TYPE_CHECKING:
-    from armsim.arm.planned import Excursion, PlannedMotion
+    from armsim.arm.planned import Exceeded, Excursion, PlannedMotion
 
 
 def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
@@ -26,7 +27,7 @@ def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
         lines.append(wrapped(f"! the run ends before it, at {run:g} s: `--set duration={math.ceil(planned.end)}`"))
     lines += [wrapped(note) for joint in planned.joints for note in beside_notes(joint, degrees)]
     types = {joint.joint: joint.type for joint in planned.joints}
-    lines += [wrapped(exceeded_note(found, types[found["joint"]], degrees)) for found in planned.exceeded]
+    lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in planned.exceeded]
     endless = [
         joint.joint for joint in planned.joints if not math.isfinite(joint.speed.value + joint.acceleration.value)
     ]
@@ -72,18 +73,18 @@ def beside_notes(joint: Excursion, degrees: bool) -> list[str]:
     return [f"* {joint.joint} begins {beside} beside it"]
 
 
-def exceeded_note(found: dict[str, Any], type: str, degrees: bool) -> str:
+def exceeded_note(found: Exceeded, type: str, degrees: bool) -> str:
     """Which limit is exceeded, by how much and when."""
-    when = f"at t = {number(found['t_s'])} s, from t = {number(found['from_s'])} s on"
-    joint, quantity = found["joint"], found["quantity"]
+    when = f"at t = {number(found.t_s)} s, from t = {number(found.from_s)} s on"
+    joint, quantity = found.joint, found.quantity
     if quantity == "position":
-        needed, limit = (number(shown(found[key], type, degrees)) for key in ("needed", "limit"))
+        needed, limit = (number(shown(x, type, degrees)) for x in (found.needed, found.limit))
         return f"! {joint} leaves its range: {needed} {joint_unit(type, degrees)}, beyond {limit}, {when}"
-    needed, limit = (f"{number(found[key])} {found['unit']}" for key in ("needed", "limit"))
-    if quantity == "voltage":
-        torque, available = (f"{number(found[key])} {force_unit(type)}" for key in ("torque", "available"))
-        speed = f"{number(shown(found['speed'], type, degrees))} {joint_unit(type, degrees, '/s')}"
-        most = "most" if found["available"] < found["torque"] else "least"
+    needed, limit = (f"{number(x)} {found.unit}" for x in (found.needed, found.limit))
+    if found.torque is not None and found.speed is not None and found.available is not None:
+        torque, available = (f"{number(x)} {force_unit(type)}" for x in (found.torque, found.available))
+        speed = f"{number(shown(found.speed, type, degrees))} {joint_unit(type, degrees, '/s')}"
+        most = "most" if found.available < found.torque else "least"
         return f"! {joint} needs {torque} at {speed}, where its motor gives {available} at {most} with {limit}, {when}"
     if quantity == "command":
         return f"! {joint} needs {needed}, more than `control.limit` of {limit}, {when}"
@@ -112,10 +113,12 @@ def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
         for joint in planned.joints
     ]
     types = {joint.joint: joint.type for joint in planned.joints}
-    exceeded = [dict(found) for found in planned.exceeded]
-    for found in exceeded:
-        if found["quantity"] == "position" and degrees and JOINT_TYPES[types[found["joint"]]].turns:
-            found |= {key: math.degrees(found[key]) for key in ("needed", "limit")} | {"unit": "deg"}
+    exceeded = [
+        replace(found, needed=math.degrees(found.needed), limit=math.degrees(found.limit), unit="deg")
+        if found.quantity == "position" and degrees and JOINT_TYPES[types[found.joint]].turns
+        else found
+        for found in planned.exceeded
+    ]
     run = planned.scenario.clock.end
     return {
         "scenario": planned.scenario.name,

@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
 from armsim.arm.overview import overview
 from armsim.errors import UsageError, spelled
-from armsim.files.run_record import run_record
+from armsim.files.run_record import RunRecord, run_record
 from armsim.reports.info import report as overview_text
-from armsim.reports.info import turn
-from armsim.reports.simulation import STATUS, method_notes, outcome, steps_by
+from armsim.reports.simulation import account
 from armsim.reports.study_page import study_page
-from armsim.reports.table import wrapped
 from armsim.reports.tuning_page import is_tuned, tuning_page
 from armsim.simulation.folder import summary_of
 from armsim.studies.results import is_study_folder
 from armsim.viewing.page import Section, page_text
 from armsim.viewing.view import check_page, page_data, write_page
-
-NEEDED = (
-    "armsim",
-    "status",
-    "method",
-    "steps",
-    "rows",
-    "advice",
-    "outside_limits",
-    "scenario",
-)  # of a simulation's run.yaml
 
 
 def report(
@@ -74,25 +60,20 @@ def report(
 
 def _run_page(folder: str, degrees: bool) -> tuple[dict[str, Any], list[Section], list[Section]]:
     """A run as data of a page, with sections above and below."""
-    found_run = run_record(folder)
-    record = found_run.data
-    if not set(NEEDED) <= set(record):
+    record = run_record(folder)
+    if "rows" not in record.data:
         found = "no folder of this name" if not os.path.isdir(folder) else "a folder without a simulation's run.yaml"
         mend = (
             "name a folder of `armsim simulate` or `armsim sweep`; `armsim view` shows robots, scenarios and recordings"
         )
         raise UsageError.of(folder, "the folder of a run or a study", found, mend)
-    facts = overview(found_run.about)
-    if degrees:
-        turn(facts)
-    run_text = overview_text(facts, "deg" if degrees else "rad", 5)
+    run_text = overview_text(overview(record.about, degrees=degrees), degrees, 5)
     below = [Section("What came of it", _outcome(record, degrees)), Section("What was run", run_text)]
     return page_data([folder], degrees), [], below
 
 
-def _outcome(record: Mapping[str, Any], degrees: bool) -> str:
+def _outcome(record: RunRecord, degrees: bool) -> str:
     """The summary of a run.yaml as text."""
-    scenario, summary = record["scenario"], summary_of(record)
-    title = f"{scenario['name']}: {scenario['duration']:g} s of {scenario['robot']['name']}, {steps_by(summary)}"
-    lines = [wrapped(title + STATUS[summary["status"]]), *method_notes(summary), *outcome(summary, degrees, True)]
-    return "\n".join([*lines, f"by       armsim {record['armsim']}"])
+    duration: float = record.value("scenario", "duration", kind=float)
+    lines = account(summary_of(record), duration, degrees, True)
+    return "\n".join([*lines, f"by       armsim {record.value('armsim')}"])

@@ -3,59 +3,77 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from armsim.actuation import WORKS
+from armsim.document.timing import seconds
 from armsim.model import JOINT_TYPES
-from armsim.reports.merit import figure_lines, figure_table, figures_in_degrees, problem_lines
-from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, shown, table, wrapped
-from armsim.spec.timing import seconds
+from armsim.reports.merit import figure_lines, figure_table, problem_lines
+from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, table, wrapped
+from armsim.simulation.angles import turned
+from armsim.simulation.energy_balance import EnergyBalance
+from armsim.simulation.joint_summary import JointSummary
+from armsim.simulation.problems import LongAtLimit
+from armsim.simulation.summary import EndState, RunSummary, Summary
 
-IN_POSITIONS = ("not_followed", "unsettled")  # kinds of problems whose numbers are positions
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 
 
-def report(summary: dict[str, Any], degrees: bool, verbose: bool) -> str:
-    """The summary of a run as text."""
-    title = f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {steps_by(summary)}"
-    lines = [wrapped(title + STATUS[summary["status"]]), *method_notes(summary), *outcome(summary, degrees, verbose)]
-    if verbose and summary["would_chatter"]:
-        stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary["would_chatter"].items())
+def report(
+    summary: RunSummary, folder: object, tables: Sequence[str], degrees: bool = False, verbose: bool = False
+) -> str:
+    """The summary of a run as text.
+
+    Args:
+        summary: The summary.
+        folder: Where the run was written.
+        tables: Names of its tables.
+        degrees: Whether angles are shown in degrees.
+        verbose: Whether all is told.
+    """
+    lines = account(summary, summary.duration, degrees, verbose)
+    if verbose and summary.would_chatter:
+        stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary.would_chatter.items())
         lines.append(
-            wrapped(f"* with a stop engaged the step is stable: {stops}; {summary['dt']:g} s would chatter there")
+            wrapped(f"* with a stop engaged the step is stable: {stops}; {summary.dt:g} s would chatter there")
         )
-    times = summary["seconds"]
-    lines.append(
-        f"speed    {_speed(summary['steps_per_second'])} steps a second, {seconds(times['loop_s'])} in its loop"
-    )
+    times = summary.seconds
+    lines.append(f"speed    {_speed(summary.steps_per_second)} steps a second, {seconds(times['loop_s'])} in its loop")
     if verbose:
         parts = ", ".join(f"{name[:-2]} {seconds(value)}" for name, value in times.items())
-        lines.append(f"detail   {summary['algorithm']} forward dynamics, {summary['engine']} engine")
+        lines.append(f"detail   {summary.algorithm} forward dynamics, {summary.engine} engine")
         lines.append(f"times    {parts}")
         lines += uncached()
-    first, *others = summary["tables"]
-    lines.append(f"written  {summary['folder']}: {first} ({summary['rows']} rows), {', '.join(others)}, run.yaml")
+    first, *others = tables
+    lines.append(f"written  {folder}: {first} ({summary.rows} rows), {', '.join(others)}, run.yaml")
     return "\n".join(lines)
 
 
-def outcome(summary: dict[str, Any], degrees: bool, verbose: bool) -> list[str]:
+def account(summary: RunSummary, duration: float, degrees: bool, verbose: bool) -> list[str]:
+    """A run of some duration [s] in lines: what was run, and what came of it."""
+    title = f"{summary.scenario}: {duration:g} s of {summary.robot}, {steps_by(summary)}{STATUS[summary.status]}"
+    return [wrapped(title), *method_notes(summary), *outcome(summary, degrees, verbose)]
+
+
+def outcome(summary: RunSummary, degrees: bool, verbose: bool) -> list[str]:
     """What came of a run: problems, joints, figures of merit, energies, error, measures and advice."""
-    lines = []
-    wrong = problem_lines(summary, degrees)
-    lines += ["", *wrong] if wrong else []
-    if "joints" in summary:
-        lines += ["", _joint_table(summary["joints"], degrees, 10 if verbose else 5), *_notes(summary, degrees), ""]
-        lines += figure_table(summary, degrees)[1:] if verbose else []
-        x, y, z = (fixed(value, 6) for value in summary["tool"]["position"])
+    lines, end = [], in_unit(summary, degrees).end
+    if end is not None:
+        wrong = problem_lines(end, degrees)
+        lines += ["", *wrong] if wrong else []
+        notes = [*_moment_notes(summary), *_notes(end, degrees)]
+        lines += ["", _joint_table(end.joints, degrees, 10 if verbose else 5), *notes, ""]
+        lines += figure_table(end.joints, end.figures, degrees) if verbose and end.figures else []
+        x, y, z = (fixed(value, 6) for value in end.tool.position)
         lines.append(f"tool     x {x}  y {y}  z {z} m")
-        lines += figure_lines(summary, degrees)
-        lines += [*_energy_lines(summary, 6 if verbose else 3), *step_error_lines(summary)]
+        lines += figure_lines(end.joints, end.figures, degrees) if end.figures else []
+        lines += [*_energy_lines(end, 6 if verbose else 3), *step_error_lines(summary)]
     else:
         lines.append("")
-    measures = summary.get("measures", {})
-    lines += [f"measure  {name}: {number(m['value'], 6)} {m['unit']}".rstrip() for name, m in measures.items()]
-    lines += [wrapped(f"! {warning}") for warning in summary["advice"]]
-    if summary["rows"] == 1 and summary["status"] == "complete":
+    measures = summary.measures or {}
+    lines += [f"measure  {name}: {number(m.value, 6)} {m.unit}".rstrip() for name, m in measures.items()]
+    lines += [wrapped(f"! {warning}") for warning in summary.advice]
+    if summary.rows == 1 and summary.status == "complete":
         lines.append(wrapped("! one row was written, of the start: `log.every` is longer than the duration"))
     return lines
 
@@ -68,37 +86,35 @@ def uncached() -> list[str]:
     return [wrapped(f"! nothing is kept of what is compiled: {why}")] if why else []
 
 
-def _energy_lines(summary: dict[str, Any], digits: int) -> list[str]:
+def _energy_lines(reached: EndState, digits: int) -> list[str]:
     """The arm's energy, and its balance as in `work_lines`."""
-    audit = summary["audit"]
-    start, end = (number(sum(summary["energy"][when].values()), 6) for when in ("start", "end"))
-    energy = f"energy   {start} J at the start, {end} J at the end: {_joules(audit['change'], digits)}"
-    return [wrapped(energy), *work_lines(audit, digits)]
+    start, end = (number(energy.total, 6) for energy in (reached.energy.start, reached.energy.end))
+    energy = f"energy   {start} J at the start, {end} J at the end: {_joules(reached.audit.change, digits)}"
+    return [wrapped(energy), *work_lines(reached.audit, digits)]
 
 
-def work_lines(audit: dict[str, Any], digits: int) -> list[str]:
+def work_lines(audit: EnergyBalance, digits: int) -> list[str]:
     """The work of each source and the residual of the energy balance; see `armsim.simulation.energy_balance`."""
-    works = ", ".join(f"{of} {_joules(audit[of], digits)}" for of in WORKS if audit[of]) or "none"
-    residual = f"{_joules(audit['residual'], digits)}, {share(audit['relative'])} of the energy exchanged"
+    works = ", ".join(f"{of} {_joules(work, digits)}" for of in WORKS if (work := getattr(audit, of))) or "none"
+    residual = f"{_joules(audit.residual, digits)}, {share(audit.relative)} of the energy exchanged"
     lines = [f"work     {works}", f"residual {residual}"]
-    if audit["note"]:
-        lines.append(f"! {audit['note']}")
+    if audit.note:
+        lines.append(f"! {audit.note}")
     return [wrapped(line) for line in lines]
 
 
-def step_error_lines(summary: dict[str, Any]) -> list[str]:
+def step_error_lines(summary: RunSummary) -> list[str]:
     """The estimated error by the step, and what a large one means; see `armsim.simulation.step_error`."""
-    found = summary.get("step_error")
-    if found is None:
-        return [wrapped(f"error    not estimated: {summary['no_step_error']}")] if "no_step_error" in summary else []
-    of = "the run" if found["whole"] else "parts of the run"
-    least = found["at_least"]
-    size = f"{'at least ' * least}{share(found['share'], tiny=least)} of the motion"
-    if math.isinf(found["share"]):
+    if summary.step_error is None:
+        return [wrapped(f"error    not estimated: {summary.no_step_error}")] if summary.no_step_error else []
+    found, note = summary.step_error.estimate, summary.step_error.note
+    of = "the run" if found.whole else "parts of the run"
+    size = f"{'at least ' * found.at_least}{share(found.share, tiny=found.at_least)} of the motion"
+    if math.isinf(found.share):
         size = "without bound"
-    lines = [f"error    {size}, by {of} repeated with {found['by']}"]
-    if found["note"]:
-        lines.append(f"! {found['note']}")
+    lines = [f"error    {size}, by {of} repeated with {found.by}"]
+    if note:
+        lines.append(f"! {note}")
     return [wrapped(line) for line in lines]
 
 
@@ -117,29 +133,24 @@ def share(part: float, tiny: bool = False) -> str:
     return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
 
 
-def steps_by(summary: dict[str, Any]) -> str:
-    """Steps and method, in words.
-
-    Args:
-        summary: method and steps; dt [s], or for an adaptive method duration [s], and refused and rtol under adaptive.
-    """
-    adaptive = summary.get("adaptive")
+def steps_by(summary: Summary) -> str:
+    """Steps and method, in words."""
+    taken, adaptive = summary.counts.steps, summary.counts.adaptive
     if adaptive is None:
-        return f"{summary['steps']} steps of {summary['dt']:g} s by {summary['method']}"
-    taken = summary["steps"]
-    refused = f" ({adaptive['refused']} refused)" if adaptive["refused"] else ""
-    mean = f" of {summary['duration'] / taken:.3g} s on average" if taken else ""
-    return f"{taken} steps{refused}{mean} by {summary['method']}, rtol {adaptive['rtol']:g}"
+        return f"{taken} steps of {summary.dt:g} s by {summary.method}"
+    refused = f" ({adaptive.refused} refused)" if adaptive.refused else ""
+    mean = f" of {summary.duration / taken:.3g} s on average" if taken else ""
+    return f"{taken} steps{refused}{mean} by {summary.method}, rtol {adaptive.rtol:g}"
 
 
-def method_notes(summary: dict[str, Any]) -> list[str]:
+def method_notes(summary: Summary) -> list[str]:
     """Why armsim picked the method, and whether dt keeps an adaptive method from longer steps."""
     notes = []
-    if summary.get("picked"):
-        notes.append(f"method   {summary['method']}, picked because {summary['picked']}")
-    if summary.get("adaptive", {}).get("curbed"):
+    if summary.picked:
+        notes.append(f"method   {summary.method}, picked because {summary.picked}")
+    if summary.counts.adaptive is not None and summary.counts.adaptive.curbed:
         notes.append(
-            f"! it lands every {summary['dt']:g} s, more often than samples and forces need, and takes no longer steps: leave "
+            f"! it lands every {summary.dt:g} s, more often than samples and forces need, and takes no longer steps: leave "
             "`integrator.dt` out"
         )
     return [wrapped(note) for note in notes]
@@ -149,87 +160,72 @@ def _speed(rate: float) -> str:
     return f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate:.0f}"
 
 
-def in_degrees(summary: dict[str, Any]) -> dict[str, Any]:
-    """A summary with the angles of joints in degrees, for `--json --deg`."""
-    types = {joint["name"]: joint["type"] for joint in summary.get("joints", ())}
-    turned = dict(summary)
-    if "joints" in summary:
-        joints = [_turned(joint, joint["type"], ("q", "target", "error", "droop")) for joint in summary["joints"]]
-        turned["joints"] = [figures_in_degrees(j) if JOINT_TYPES[j["type"]].turns else j for j in joints]
-        turned["problems"] = [
-            _turned(of, types[of["joint"]], ("rms", "travel", "error", "band")) if of["kind"] in IN_POSITIONS else of
-            for of in summary.get("problems", ())
-        ]
-        if "ending" in summary:
-            away = [_turned(x, types[x["joint"]], ("from", "to")) for x in summary["ending"]["departing"]]
-            turned["ending"] = {**summary["ending"], "departing": away}
-        turned["outside_limits"] = [_turned(o, types[o["joint"]], ("most",)) for o in summary["outside_limits"]]
-    return turned
+def in_unit(summary: RunSummary, degrees: bool) -> RunSummary:
+    """A summary with the angles of joints in the unit that is shown, degrees or radians."""
+    if not degrees or summary.end is None:
+        return summary
+    found: RunSummary = turned(summary, [x.name for x in summary.end.joints if JOINT_TYPES[x.type].turns])
+    return found
 
 
-def _turned(entry: dict[str, Any], type: str, keys: tuple[str, ...]) -> dict[str, Any]:
-    return {k: shown(v, type, True) if k in keys and v is not None else v for k, v in entry.items()}
-
-
-def _joint_table(joints: list[dict[str, Any]], degrees: bool, digits: int) -> str:
+def _joint_table(joints: list[JointSummary], degrees: bool, digits: int) -> str:
     columns = {"final q": "q"}
-    if "target" in joints[0]:
+    if joints[0].target is not None:
         columns |= {"target": "target", "error": "error"}
-    if any(joint.get("droop") is not None for joint in joints):
+    if any(joint.droop is not None for joint in joints):
         columns["droop*"] = "droop"
-    powered = any(joint["peak_current"] is not None for joint in joints)
+    powered = any(joint.peak_current is not None for joint in joints)
     rows = []
     for joint in joints:
-        unit = joint_unit(joint["type"], degrees)
-        row: list[Cell] = [joint["name"]]
+        unit = joint_unit(joint.type, degrees)
+        row: list[Cell] = [joint.name]
         for key in columns.values():
-            value = joint[key]
+            value = getattr(joint, key)
             few = digits if key in ("q", "target") else digits - 2
-            row.append("-" if value is None else (number(shown(value, joint["type"], degrees), few), unit))
-        row.append((number(joint["peak_torque"], digits), force_unit(joint["type"])))
+            row.append("-" if value is None else (number(value, few), unit))
+        row.append((number(joint.peak_torque, digits), force_unit(joint.type)))
         if powered:
-            current = joint["peak_current"]
+            current = joint.peak_current
             row.append("-" if current is None else (number(current, digits), "A"))
         rows.append(row)
     return table(["joint", *columns, "peak torque", *(["peak current"] if powered else [])], rows)
 
 
-def _notes(summary: dict[str, Any], degrees: bool) -> list[str]:
+def _moment_notes(summary: RunSummary) -> list[str]:
+    if not summary.moments:
+        return []
+    every = f"one every {summary.duration / summary.moments:g} s"
+    return [wrapped(f"* peaks as seen at {summary.moments} moments, {every}; between them they may be higher")]
+
+
+def _notes(end: EndState, degrees: bool) -> list[str]:
     notes = []
-    if summary.get("moments"):
-        notes.append(
-            f"* peaks as seen at {summary['moments']} moments, one every {summary['duration'] / summary['moments']:g} s; "
-            "between them they may be higher"
-        )
-    dry = [joint for joint in summary["joints"] if joint["at_rest"] is not None]
+    dry = [joint for joint in end.joints if joint.at_rest is not None]
     if dry:
-        still = [joint["name"] for joint in dry if joint["at_rest"]]
-        held = "no joint" if not still else "all joints" if len(still) == len(summary["joints"]) else ", ".join(still)
+        still = [joint.name for joint in dry if joint.at_rest]
+        held = "no joint" if not still else "all joints" if len(still) == len(end.joints) else ", ".join(still)
         notes.append(f"* at the end friction holds {held} exactly at rest")
-    if any(joint.get("droop") is not None for joint in summary["joints"]):
-        gain = "Kp gear kp / Ra" if any(joint["peak_current"] is not None for joint in summary["joints"]) else "kp"
+    if any(joint.droop is not None for joint in end.joints):
+        gain = "Kp gear kp / Ra" if any(joint.peak_current is not None for joint in end.joints) else "kp"
         notes.append(
             f"* the steady droop that gravity leaves under pd control: gravity torque / ({gain}); the integral of pi or pid "
             "takes it away"
         )
-    types = {joint["name"]: joint["type"] for joint in summary["joints"]}
-    ending = summary.get("ending", {"saturated": (), "departing": ()})
-    told = [of["joint"] for of in summary.get("problems", ()) if of["kind"] == "limit"]
-    untold = [joint for joint in ending["saturated"] if joint not in told]
-    if untold:
-        notes.append(f"! at the end a limit of its drive acts on {', '.join(untold)}")
-    for away in ending["departing"]:
-        type = types[away["joint"]]
-        first, last = (number(shown(away[when], type, degrees), 3) for when in ("from", "to"))
+    units = {joint.name: joint_unit(joint.type, degrees) for joint in end.joints}
+    if end.ending is not None:
+        told = [of.joint for of in end.problems or () if isinstance(of, LongAtLimit)]
+        untold = [joint for joint in end.ending.saturated if joint not in told]
+        if untold:
+            notes.append(f"! at the end a limit of its drive acts on {', '.join(untold)}")
+        for away in end.ending.departing:
+            notes.append(
+                f"! {away.joint} moves away from its target: from {away.since:g} s on its error grew from "
+                f"{number(away.from_, 3)} to {number(away.to, 3)} {units[away.joint]}"
+            )
+    for outside in end.outside_limits:
+        act = "its stop pushed back" if outside.stop else "its limits have no stiffness, so nothing pushed back"
         notes.append(
-            f"! {away['joint']} moves away from its target: from {away['since']:g} s on its error grew from {first} to {last} "
-            f"{joint_unit(type, degrees)}"
-        )
-    for outside in summary["outside_limits"]:
-        type = types[outside["joint"]]
-        act = "its stop pushed back" if outside["stop"] else "its limits have no stiffness, so nothing pushed back"
-        notes.append(
-            f"! {outside['joint']} was outside its range, first at {outside['since']:g} s, "
-            f"by {number(shown(outside['most'], type, degrees), 3)} {joint_unit(type, degrees)} at most; {act}"
+            f"! {outside.joint} was outside its range, first at {outside.since:g} s, "
+            f"by {number(outside.most, 3)} {units[outside.joint]} at most; {act}"
         )
     return [wrapped(note) for note in notes]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from armsim.actuation import limit_torques
+from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.model import JOINT_TYPES, Arm
 from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 
@@ -78,7 +79,7 @@ def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bo
     return notes
 
 
-def overload_notes(overloads: Sequence[dict[str, Any]], rows: int = 1) -> list[str]:
+def overload_notes(overloads: Sequence[Overload], rows: int = 1) -> list[str]:
     """One line or two for every limit of a motor that a motion exceeds.
 
     Args:
@@ -86,18 +87,18 @@ def overload_notes(overloads: Sequence[dict[str, Any]], rows: int = 1) -> list[s
         rows: Instants of the motion.
     """
     notes = []
-    for found in overloads:
-        shaft = " at the motor's shaft" if found["quantity"] in ("torque", "speed") else ""
-        where = f" at t = {number(found['t_s'])} s (line {found['line']})" if "t_s" in found else ""
-        share = (
-            f"; too much in {found['rows']} of {rows} rows, from t = {number(found['from_s'])} s on" if where else ""
-        )
-        need, limit = (f"{number(found[key])} {found['unit']}" for key in ("needed", "limit"))
-        notes.append(wrapped(f"! {found['joint']} needs {need}{shaft}{where}, more than its limit of {limit}{share}"))
+    for of in overloads:
+        shaft = " at the motor's shaft" if of.quantity in ("torque", "speed") else ""
+        where = share = ""
+        if isinstance(of, LastingOverload):
+            where = f" at t = {number(of.t_s)} s (line {of.line})"
+            share = f"; too much in {of.rows} of {rows} rows, from t = {number(of.from_s)} s on"
+        need, limit = (f"{number(x)} {of.unit}" for x in (of.needed, of.limit))
+        notes.append(wrapped(f"! {of.joint} needs {need}{shaft}{where}, more than its limit of {limit}{share}"))
     return notes
 
 
-def nominal_notes(found: Sequence[dict[str, Any]], what: str) -> list[str]:
+def nominal_notes(found: Sequence[AboveNominal], what: str) -> list[str]:
     """A line for every motor of which more than its nominal current is asked.
 
     Args:
@@ -106,8 +107,8 @@ def nominal_notes(found: Sequence[dict[str, Any]], what: str) -> list[str]:
     """
     return [
         wrapped(
-            f"! {of['joint']} takes {number(of['current'])} A for {what}, {number(100 * of['current'] / of['nominal'], 3)} % of "
-            f"its nominal {number(of['nominal'])} A: its winding does not stand that for long"
+            f"! {of.joint} takes {number(of.current)} A for {what}, {number(100 * of.current / of.nominal, 3)} % of "
+            f"its nominal {number(of.nominal)} A: its winding does not stand that for long"
         )
         for of in found
     ]

@@ -9,17 +9,16 @@ from typing import Any
 
 from armsim.batches.runs import Runs, check_measure
 from armsim.batches.table_text import INDEX
+from armsim.document.study import GRID
 from armsim.errors import UsageError
 from armsim.figures.picture import check_matplotlib, png_of
 from armsim.figures.study import study_figure
 from armsim.notebook import counted
-from armsim.reports.simulation import STATUS as ENDED
-from armsim.reports.simulation import method_notes, outcome, steps_by
+from armsim.reports.simulation import account
 from armsim.reports.study import failures_of, leading, report
 from armsim.reports.table import number, table, wrapped
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate
-from armsim.spec.study import GRID
 from armsim.studies.results import load_study
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
@@ -72,7 +71,8 @@ def study_page(
     run = _repeated(study, found, index)
     values = ", ".join(f"{path} {_word(value)}" for path, value in study.values(index).items())
     above.append(Section(f"Run {index} in motion", wrapped(f"{values}: {name} {_word(best[0][name])}")))
-    below = [Section(f"What came of run {index}", _outcome(run, degrees))]
+    lines = account(run.facts, run.facts.duration, degrees, True)
+    below = [Section(f"What came of run {index}", "\n".join(lines))]
     return {**page_data([run], degrees), **about}, above, below
 
 
@@ -125,13 +125,6 @@ def _repeated(study: Study, found: Runs, index: int) -> Run:
     runs = StudyRuns(study, 1)
     study.sources(runs.files)  # which refuses files that have changed
     return simulate(runs.scenario(list(study.values(index).values())), force_step=study.force_step)
-
-
-def _outcome(run: Run, degrees: bool) -> str:
-    summary = run.summary()
-    title = f"{summary['scenario']}: {summary['duration']:g} s of {summary['robot']}, {steps_by(summary)}"
-    lines = [wrapped(title + ENDED[summary["status"]]), *method_notes(summary), *outcome(summary, degrees, True)]
-    return "\n".join(lines)
 
 
 def _word(value: Any) -> str:

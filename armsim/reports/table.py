@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 
-from armsim.model import JOINT_TYPES, Joint
+from armsim.model import JOINT_TYPES
 from armsim.terminal.streams import bold
 
 WIDTH = 80
@@ -52,13 +51,8 @@ def joint_unit(type: str, degrees: bool, rate: str = "") -> str:
 
 
 def shown(value: float, type: str, degrees: bool) -> float:
-    """A joint's position, velocity or acceleration in the unit shown; 15 digits, so that -60 deg read back as -60."""
-    return float(f"{math.degrees(value):.15g}") if degrees and JOINT_TYPES[type].turns else value
-
-
-def shown_joints(values: Sequence[float], joints: Sequence[Joint], degrees: bool) -> list[float]:
-    """A number of each joint in the unit shown; see `shown`."""
-    return [shown(value, joint.type, degrees) for value, joint in zip(values, joints, strict=True)]
+    """A joint's position, velocity or acceleration in the unit shown."""
+    return JOINT_TYPES[type].shown(value, degrees)
 
 
 def force_unit(type: str) -> str:

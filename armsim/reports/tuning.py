@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from armsim.batches.runs import COMPLETE
+from armsim.document.base import written
+from armsim.document.timing import seconds
 from armsim.files.yaml_writer import yaml_text
 from armsim.formulas.quantity import plain_number
 from armsim.notebook import counted
 from armsim.reports.table import number, table, wrapped
-from armsim.spec.timing import seconds
 from armsim.tuning.causes import CONTROL, SAMPLING, STEP, UNKNOWN
 from armsim.tuning.margins import DELAY, FACTOR, MASS, Margin
 from armsim.tuning.result import TuningResult
@@ -126,4 +127,4 @@ def _others(found: TuningResult) -> str:
 
 def _control(found: TuningResult) -> str:
     """The `control` block of a scenario."""
-    return yaml_text({"control": dict(found.control)}).rstrip() if found.control else ""
+    return yaml_text(written({"control": found.control})).rstrip() if found.control else ""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 from armsim.expr import Table
 from armsim.formulas.formula import Formula
-from armsim.formulas.quantity import Quantity
 from armsim.plant import Plant
 
 
@@ -71,19 +69,3 @@ def tables_in(x: Any) -> list[Table]:
     elif not isinstance(x, (list, tuple)):
         return []
     return [table for part in x for table in tables_in(part)]
-
-
-def content_of_file(data: Any, open_places: Collection[str], path: str = "") -> Any:
-    """A file's data with marks for the numbers that are open; formulas, which may depend on them, as they are written."""
-    if isinstance(data, dict) and "table" in data:  # where it comes from does not matter
-        return data["table"]
-    if isinstance(data, dict):
-        dot = "" if not path or path.endswith(".") else "."
-        return {key: content_of_file(value, open_places, f"{path}{dot}{key}") for key, value in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [content_of_file(item, open_places, f"{path}[{i}]") for i, item in enumerate(data)]
-    if isinstance(data, Quantity):
-        if path in open_places:
-            return "open"
-        return data.value if data.formula is None or not data.formula.names else data.formula
-    return data

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import field
 from itertools import pairwise
-from typing import Any
 
 from armsim.control import Controller
 from armsim.measures.settling import SHARE
 from armsim.plant.statics import steady_droop
-from armsim.simulation.merit import DROOPED
+from armsim.records import record
+from armsim.simulation.angles import POSITION
+from armsim.simulation.problems import DROOPED
 from armsim.simulation.result import Result
 
 WINDOWS = 4  # into which the last half of a run is cut
@@ -19,16 +21,42 @@ LEAST = 1e-3  # rad or m: of an error that grows
 LAST = 0.1  # of the run: what moves as far in it as a settled joint may be off its target is at rest
 
 
-def ending(run: Result) -> dict[str, Any]:
-    """The joints whose drive is at a limit at the end, "saturated", and those that move away from their target, "departing".
+@record
+class GrowingError:
+    """The error of a joint that moves away from its target.
 
-    Of the latter: joint, since when [s], largest errors in the first and the last part of that time [rad or m]. A run that ends
-    beside its target, moving towards it or not at all, is not among them.
+    Attributes:
+        joint: Its name.
+        since: When [s].
+        from_: The largest error in the first part of that time [rad or m].
+        to: That in the last part.
     """
-    scenario, plant = run.scenario, run.plant
-    acts = plant.saturated(scenario.clock.at(run.steps), run.state)
-    limited = [joint.name for joint, saturates in zip(plant.arm.joints, acts, strict=True) if saturates]
-    return {"saturated": limited, "departing": _departing(run)}
+
+    joint: str
+    since: float
+    from_: float = field(metadata=POSITION)
+    to: float = field(metadata=POSITION)
+
+
+@record
+class Ending:
+    """How a run ends.
+
+    Attributes:
+        saturated: The joints whose drive is at a limit at the end.
+        departing: Those that move away from their target. A joint that ends beside its target, moving towards it or not at all,
+            is not among them.
+    """
+
+    saturated: list[str]
+    departing: list[GrowingError]
+
+
+def ending(run: Result) -> Ending:
+    """How a run ends."""
+    acts = run.plant.saturated(run.end_time, run.state)
+    limited = [joint.name for joint, saturates in zip(run.plant.arm.joints, acts, strict=True) if saturates]
+    return Ending(limited, _departing(run))
 
 
 def settled(run: Result) -> list[str]:
@@ -42,7 +70,7 @@ def settled(run: Result) -> list[str]:
     peaks = [run.figures.get(f"peak_error_{joint.name}", math.nan) for joint in joints]
     if not isinstance(command, Controller) or run.status == "diverged" or not all(map(math.isfinite, run.end)):
         return []
-    end = run.scenario.clock.at(run.steps)
+    end = run.end_time
     desired, x = command.reference.at(end), run.plant.parts(run.state)
     droop = steady_droop(run.plant, end) or [0.0] * len(joints)
     for i, peak in enumerate(peaks):
@@ -53,7 +81,7 @@ def settled(run: Result) -> list[str]:
     return [joint.name for joint, peak in zip(joints, peaks, strict=True) if peak > 0.0]
 
 
-def _departing(run: Result) -> list[dict[str, Any]]:
+def _departing(run: Result) -> list[GrowingError]:
     command = run.plant.command
     if not isinstance(command, Controller):
         return []
@@ -69,7 +97,7 @@ def _departing(run: Result) -> list[dict[str, Any]]:
     ):
         peaks = _peaks([abs(target - q) for target, q in zip(targets, qs, strict=True)])
         if len(peaks) == WINDOWS and all(a < b for a, b in pairwise(peaks)) and peaks[-1] > GROWN * peaks[0] + LEAST:
-            found.append({"joint": joint.name, "since": times[half], "from": peaks[0], "to": peaks[-1]})
+            found.append(GrowingError(joint.name, times[half], peaks[0], peaks[-1]))
     return found
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 from armsim.actuation import WORKS
 from armsim.loading import Scenario
 from armsim.plant import DynaMechsPlant, Plant
+from armsim.records import record
 from armsim.simulation.result import Result
 
 LARGE = 0.05  # relative residual, above which it is noted
@@ -16,7 +17,37 @@ BETWEEN = (
 )
 
 
-def audit(run: Result) -> dict[str, Any]:
+@record
+class EnergyBalance:
+    """The energy balance of a motion [J].
+
+    Attributes:
+        motors: Their work from the start to the state reached, a quadrature by the same method.
+        friction: Its work.
+        stops: Their work.
+        external: The work of external forces.
+        error: Estimated error of all works together; None of fixed steps, which do not estimate it.
+        change: Of kinetic plus potential energy.
+        residual: The change less all work, made or lost by the integrator. That it is small does not show that the motion is
+            right: at constant mass matrix the balance of the Euler methods closes by construction, and what an event within a
+            step does to the motion never enters.
+        relative: Its magnitude over the energy exchanged: the largest of the works, the kinetic energy and the change of
+            potential energy in any row, and `BETWEEN` times the throughput; 0 where all vanish.
+        note: What a large residual means, or a large error; None where they are small.
+    """
+
+    motors: float
+    friction: float
+    stops: float
+    external: float
+    error: float | None
+    change: float
+    residual: float
+    relative: float
+    note: str | None
+
+
+def audit(run: Result) -> EnergyBalance:
     """The energy balance of a run, from its start to the state reached."""
     parts = []
     for part in (run.totals.kinetic, run.totals.potential):
@@ -25,7 +56,7 @@ def audit(run: Result) -> dict[str, Any]:
     spans = [way.most - way.least for way in run.totals.ways] if run.count else []
     throughput = sum(peak * span for peak, span in zip(run.peaks, spans, strict=False))
     found = balance(run.scenario, run.plant, run.state, *parts, throughput=throughput)
-    return found if run.status != "diverged" else {**found, "note": None}  # what to mend is said of the divergence
+    return found if run.status != "diverged" else replace(found, note=None)  # what to mend is said of the divergence
 
 
 def balance(
@@ -36,16 +67,8 @@ def balance(
     potential: Sequence[float],
     *,
     throughput: float = 0.0,
-) -> dict[str, Any]:
-    """The energy balance: work by source, change of energy, and the residual [J].
-
-    motors, friction, stops and external: work from the start to the state reached, a quadrature by the same method. error: its
-    estimated error, of all works together; None of fixed steps, which do not estimate it. change: of kinetic plus potential
-    energy. residual: change less all work, made or lost by the integrator; that it is small does not show that the motion is
-    right: at constant mass matrix the balance of the Euler methods closes by construction, and what an event within a step
-    does to the motion never enters. relative: its magnitude over the energy exchanged, the largest of the works, the kinetic
-    energy and the change of potential energy in any row, and `BETWEEN` times the throughput; 0 where all vanish. note: what a
-    large residual means, or a large error; None where they are small.
+) -> EnergyBalance:
+    """The energy balance: work by source, change of energy, and the residual.
 
     Args:
         scenario: What was run.
@@ -66,7 +89,7 @@ def balance(
     note = _note(scenario, plant, relative)
     if note is None and error is not None and error > LARGE * max(*map(abs, works.values()), BETWEEN * throughput):
         note = f"the works may be off by {error:.2g} J: powers vary faster than the steps show, take a smaller rtol"
-    return {**works, "error": error, "change": change, "residual": residual, "relative": relative, "note": note}
+    return EnergyBalance(**works, error=error, change=change, residual=residual, relative=relative, note=note)
 
 
 def _note(scenario: Scenario, plant: Plant, relative: float) -> str | None:

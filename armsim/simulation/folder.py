@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from armsim.files.csv_writer import CsvFile
 from armsim.files.interrupts import interrupts_later
-from armsim.files.run_folder import RUN_FORMAT, RunFolder
+from armsim.files.recovery import ABOUT, RUN_FORMAT
+from armsim.files.run_folder import RunFolder
+from armsim.files.run_record import RunRecord
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.plant.columns import FILES, File, Layout
+from armsim.records import as_plain
 from armsim.simulation.result import Result
 from armsim.simulation.row_log import BLOCK, DOUBLE
 from armsim.simulation.runner import Progress
-from armsim.simulation.summary import pace
+from armsim.simulation.summary import RunSummary, StepCounts, pace
 from armsim.version import __version__
 
 if TYPE_CHECKING:
     from armsim.files.parquet import ParquetFile
 
 OF_SUMMARY = ("scenario", "robot", "steps_per_second")  # keys of a summary that follow from others of run.yaml
-OF_RECORD = ("format", "armsim", "python", "csv_angles", "reached", "results", "sources", "scenario")  # of no summary
 COMMENT = """An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs,
 but for CSV inputs, which must still be where they were and are checked by their hash."""
 
@@ -50,9 +52,21 @@ def check_format(scenario: Scenario) -> None:
         check_parquet("log.format: parquet")
 
 
-def write_about(folder: RunFolder, record: Mapping[str, Any], comment: str) -> None:
-    """Write run.yaml."""
-    with open(folder.file("run.yaml"), "w", encoding="utf-8", newline="\n") as file:
+def write_about(
+    folder: RunFolder, run: Result, content: Mapping[str, Any], scenario: Mapping[str, Any], comment: str
+) -> None:
+    """Write run.yaml: outcome, provenance, and the resolved scenario that repeats the run."""
+    record = {
+        "format": RUN_FORMAT,
+        "status": run.status,
+        "armsim": __version__,
+        "python": platform.python_version(),
+        **content,
+        "sources": [vars(source) for source in run.scenario.sources],
+        "scenario": scenario,
+        **run.origin,
+    }
+    with open(folder.file(ABOUT), "w", encoding="utf-8", newline="\n") as file:
         file.write(yaml_text(record, comment))
 
 
@@ -182,28 +196,26 @@ def _table(folder: RunFolder, name: File, scenario: Scenario, plant: Plant, degr
     return ParquetFile(path, columns, about)
 
 
-def record(run: Result, summary: dict[str, Any], degrees: bool) -> dict[str, Any]:
-    """The content of run.yaml: outcome, provenance, and the resolved scenario that repeats the run."""
+def content(run: Result, summary: RunSummary, degrees: bool) -> dict[str, Any]:
+    """What run.yaml has of a run alone; see `write_about`."""
     return {
-        "format": RUN_FORMAT,
-        "status": run.status,
-        "armsim": __version__,
-        "python": platform.python_version(),
         "csv_angles": "deg" if degrees else "rad",
-        **{key: value for key, value in summary.items() if key not in OF_SUMMARY},
+        **{key: value for key, value in as_plain(summary).items() if key not in OF_SUMMARY},
         "reached": {"steps": run.steps, "state": run.state, "row": run.end, "failure": run.failure},
         "results": {"measures": run.measures, "figures": run.figures},
-        "sources": [{"path": source.path, "sha256": source.sha256} for source in run.scenario.sources],
-        "scenario": run.scenario.scenario_data,
-        **run.origin,
     }
 
 
-def summary_of(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The summary of a run, from the content of its run.yaml."""
-    scenario = record["scenario"]
-    known = {"scenario": scenario["name"], "robot": scenario["robot"]["name"], "status": record["status"]}
-    for key, value in record.items():
-        known |= {} if key in OF_RECORD else {key: value}
-        known |= {"steps_per_second": pace(record)} if key == "seconds" else {}
-    return known
+def summary_of(record: RunRecord) -> RunSummary:
+    """The summary of a run, from its run.yaml.
+
+    Raises:
+        FileFaults: A part of it is missing, or of another kind.
+    """
+    names = {
+        key: record.value("scenario", *path, "name", kind=str)
+        for key, path in (("scenario", ()), ("robot", ("robot",)))
+    }
+    speed = pace(record.value("seconds", kind=dict[str, float]), record.value(kind=StepCounts))
+    found: RunSummary = record.value(kind=RunSummary, **names, steps_per_second=speed)
+    return found

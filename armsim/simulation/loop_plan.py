@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 from armsim import sources
 from armsim.compile import LoopBody
-from armsim.expr import Scalar, flatten, leaves, loop, trace, unflatten, where
+from armsim.expr import Scalar, Structure, flatten, leaves, loop, trace, unflatten, where
 from armsim.integrate import Tolerance
 from armsim.loading import Scenario
 from armsim.measures.drive import peak_torque
@@ -19,6 +19,7 @@ from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.plant import Column, DynaMechsPlant, Plant, make_plant
+from armsim.records import record
 from armsim.simulation.called import is_called
 from armsim.simulation.content import content_of
 
@@ -62,7 +63,7 @@ def plant_of_run(scenario: Scenario) -> Plant:
     return replace(make_plant(scenario), audit=True, ahead=scenario.land_every * scenario.moments > 1)
 
 
-@dataclass(frozen=True)
+@record
 class Keep:
     """What is kept of a run, besides its end and what is measured.
 
@@ -95,7 +96,7 @@ class RowKind(Protocol):
         """The row of a state at time t [s]."""
 
 
-@dataclass(frozen=True)
+@record
 class OpenPlant:
     """Open numbers of a scenario.
 
@@ -114,7 +115,7 @@ class OpenPlant:
     landing: float = 0.0
 
 
-@dataclass(frozen=True)
+@record
 class Accuracy:
     """How much more accurate than it was asked for a run is.
 
@@ -130,7 +131,7 @@ class Accuracy:
 AS_ASKED = Accuracy()
 
 
-@dataclass(frozen=True)
+@record
 class LoopPlan:
     """What a loop computes.
 
@@ -236,7 +237,8 @@ class LoopPlan:
         made = content_of([self.plant, self.start, self.recorded]) if self.opened is None else self.opened.content
         text = sources.digest(sources.TRACED if self.opened is None else sources.LOADED)
         dt = None if "dt" in self.accuracy() else self.dt
-        asked = content_of([dt, self.parts, self.results, self.rows, self.plant.audit, self.refinable, self.rare])
+        kept = len(self.kept), self.rare  # also of measures without results, as the figures of an undriven arm
+        asked = content_of([dt, self.parts, self.results, kept, self.rows, self.plant.audit, self.refinable])
         return f"{text} {made} {asked} {self.open}" if made and asked else ""
 
     @cached_property
@@ -358,6 +360,10 @@ class LoopPlan:
         return Moment(made.plant, t, state, dt / self.parts, made.q)
 
     def _parts(self, kept: Sequence[Scalar]) -> list[Any]:
-        structure = flatten([measure.begin() for measure in self.measures])[1]
-        parts: list[Any] = unflatten(structure, kept)
+        parts: list[Any] = unflatten(self._structure, kept)
         return parts
+
+    @cached_property
+    def _structure(self) -> Structure | None:
+        """Of the accumulators."""
+        return flatten([measure.begin() for measure in self.measures])[1]

@@ -1,63 +1,134 @@
-"""Figures of merit in the summary of a run, and what they say went wrong."""
+"""Figures of merit in the summary of a run."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
 
 from armsim.control import Constant, Controller
 from armsim.measures.figures import DISTURBANCE, ENERGY, RESPONSE, TOOL, TRACKING, WINDING, every
 from armsim.measures.limits import limits_of
-from armsim.measures.settling import SHARE
+from armsim.records import OMIT, record
+from armsim.simulation.angles import FIGURE, SQUARE
 from armsim.simulation.result import Result
 
-LASTING = 0.01  # of a run: time at a limit that counts as trouble
-FOLLOWED = 0.1  # of the reference's travel: the root mean square error of a joint that follows it
-DROOPED = 1.1  # times the droop that gravity leaves: a steady error that it explains
 INSTANTS = 100  # at which a reference's travel is looked for
 
 
-def of_run(run: Result) -> dict[str, Any]:
-    """The figures of the whole arm: number of moments, time between them ("every") [s], whether its reference moves
-    ("follows"), errors of the tool [m], energies [J].
+@dataclass(frozen=True, kw_only=True)
+class ArmFigures:
+    """Figures of the whole arm.
+
+    Attributes:
+        moments: Number of moments at which figures were gathered.
+        every: Time between them [s].
+        follows: Whether its reference moves.
+        rms_tool_error: Of the tool, root mean square [m]; None without a reference.
+        peak_tool_error: Its peak [m].
+        energy_drawn: By all motors [J]; None without any.
+        energy_fed_back: By all motors [J].
     """
+
+    moments: int
+    every: float
+    follows: bool
+    rms_tool_error: float | None = field(default=None, metadata=OMIT)
+    peak_tool_error: float | None = field(default=None, metadata=OMIT)
+    energy_drawn: float | None = field(default=None, metadata=OMIT)
+    energy_fed_back: float | None = field(default=None, metadata=OMIT)
+
+
+@record
+class TimeAtLimit:
+    """How long a joint was at a limit.
+
+    Attributes:
+        time: In all [s].
+        share: Of the run.
+        first: When it first was [s].
+    """
+
+    time: float
+    share: float
+    first: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointFigures:
+    """Figures of a joint; None where it has none.
+
+    Attributes:
+        rise_time: Of its response [s]; infinite where it does not rise. None, as the next two, without a way to go.
+        overshoot: Share of the way.
+        settling_time: Within 2 % of the way [s].
+        rms_error: Of its tracking, root mean square [rad or m].
+        peak_error: The largest [rad or m].
+        iae: Integral of the absolute error.
+        ise: Of its square.
+        itae: Of the absolute error times the time.
+        disturbance_peak: Largest displacement by a disturbance [rad or m].
+        recovery_time: From it [s].
+        rms_torque: Root mean square [N·m or N].
+        rms_current: Root mean square [A].
+        winding_temperature: At the end [°C].
+        peak_winding_temperature: The highest [°C].
+        energy_drawn: By its motor [J].
+        energy_fed_back: By its motor [J].
+        of_nominal: Share of the nominal current that `rms_current` is.
+        limits: By kind, "stop" among them.
+    """
+
+    rise_time: float | None
+    overshoot: float | None
+    settling_time: float | None
+    rms_error: float | None = field(metadata=FIGURE)
+    peak_error: float | None = field(metadata=FIGURE)
+    iae: float | None = field(metadata=FIGURE)
+    ise: float | None = field(metadata=SQUARE)
+    itae: float | None = field(metadata=FIGURE)
+    disturbance_peak: float | None = field(metadata=FIGURE)
+    recovery_time: float | None
+    rms_torque: float | None
+    rms_current: float | None
+    winding_temperature: float | None
+    peak_winding_temperature: float | None
+    energy_drawn: float | None
+    energy_fed_back: float | None
+    of_nominal: float | None
+    limits: dict[str, TimeAtLimit]
+
+
+def of_run(run: Result) -> ArmFigures:
+    """The figures of the whole arm."""
     steps, scenario = run.steps, run.scenario
     apart = every(steps) if scenario.moments == 1 else 1
     moments = -(-steps * scenario.moments // apart) + 1
     known = {name: run.figures[name] for name in (*TOOL, *ENERGY) if name in run.figures}
-    follows = any(travels(run))
-    return {"moments": moments, "every": scenario.clock.at(apart) / scenario.moments, "follows": follows, **known}
+    step = scenario.clock.at(apart) / scenario.moments
+    return ArmFigures(moments=moments, every=step, follows=any(travels(run)), **known)
 
 
-def of_joint(run: Result, i: int) -> dict[str, Any]:
-    """The figures of a joint; None where it has none.
-
-    Response: rise_time [s], overshoot, settling_time [s] within 2 % of the way; None without a way to go. Tracking: rms_error,
-    peak_error [rad or m], iae, ise, itae. Disturbance: disturbance_peak [rad or m], recovery_time [s]. Effort: rms_torque
-    [N·m or N], rms_current [A], of_nominal (its share of the nominal current), winding_temperature, peak_winding_temperature
-    [°C], energy_drawn, energy_fed_back [J]. limits: time [s], share of the run and first [s], by kind, "stop" among them.
-    """
+def of_joint(run: Result, i: int) -> JointFigures:
+    """The figures of a joint."""
     joint = run.plant.arm.joints[i]
 
     def figure(kind: str) -> float | None:
         return run.figures.get(f"{kind}_{joint.name}")
 
     names = (*RESPONSE, *TRACKING, *DISTURBANCE, "rms_torque", "rms_current", *WINDING, *ENERGY)
-    found: dict[str, Any] = {name: figure(name) for name in names}
+    found = {name: figure(name) for name in names}
     if not way(run, i):
         found |= dict.fromkeys(RESPONSE)
-    motor = joint.electric_motor
-    rated = motor is not None and motor.nominal_current is not None and found["rms_current"] is not None
-    found["of_nominal"] = found["rms_current"] / motor.nominal_current if rated and motor is not None else None
+    motor, current = joint.electric_motor, found["rms_current"]
+    nominal = None if motor is None else motor.nominal_current
     kinds = {kind: f"{kind}_limit" for kind in limits_of(run.plant)[i]} | ({"stop": "stop"} if joint.limit else {})
-    end = _end(run)
-    found["limits"] = {
-        kind: {"time": time, "share": time / end if end else 0.0, "first": figure(f"first_at_{name}")}
+    end = run.end_time
+    limits = {
+        kind: TimeAtLimit(time, time / end if end else 0.0, run.figures[f"first_at_{name}_{joint.name}"])
         for kind, name in kinds.items()
         if (time := figure(f"time_at_{name}"))
     }
-    return found
+    share = None if nominal is None or current is None else current / nominal
+    return JointFigures(**found, of_nominal=share, limits=limits)
 
 
 def way(run: Result, i: int) -> float:
@@ -75,52 +146,6 @@ def travels(run: Result) -> list[float]:
     command, n = run.plant.command, run.plant.arm.n
     if not isinstance(command, Controller) or isinstance(command.reference, Constant):
         return [0.0] * n
-    end = _end(run)
+    end = run.end_time
     path = [command.reference.at(end * k / INSTANTS).q for k in range(INSTANTS + 1)]
     return [float(max(column) - min(column)) for column in zip(*path, strict=True)]
-
-
-def problems(run: Result, joints: Sequence[dict[str, Any]], saturated: Sequence[str]) -> list[dict[str, Any]]:
-    """What the figures say went wrong, the gravest first.
-
-    Each has a "kind" and a "joint", and numbers: "limit" (which, time [s], share, first [s], at_end), "nominal_current"
-    (rms, nominal [A]), "winding" (peak, max [°C]), "not_followed" (rms, travel [rad or m]), "unsettled" (error, band
-    [rad or m]).
-
-    Args:
-        run: The run.
-        joints: Entries of the summary.
-        saturated: Joints whose drive is at a limit at the end.
-    """
-    found: list[dict[str, Any]] = []
-    for entry in joints:
-        kinds = [(kind, of) for kind, of in entry["limits"].items() if kind != "stop"]
-        for kind, of in kinds:
-            at_end = entry["name"] in saturated
-            if of["share"] >= LASTING or (at_end and len(kinds) == 1):
-                found.append({"kind": "limit", "joint": entry["name"], "which": kind, **of, "at_end": at_end})
-    pairs = list(zip(joints, run.plant.arm.joints, travels(run), strict=True))
-    for entry, joint, _ in pairs:
-        motor = joint.motor
-        if motor is not None and motor.nominal_current is not None and (entry["of_nominal"] or 0.0) > 1:
-            nominal = {"rms": entry["rms_current"], "nominal": float(motor.nominal_current)}
-            found.append({"kind": "nominal_current", "joint": joint.name, **nominal})
-    for entry, joint, _ in pairs:
-        thermal = None if joint.motor is None else joint.motor.thermal
-        peak = entry["peak_winding_temperature"]
-        if thermal is not None and thermal.max is not None and peak is not None and peak > thermal.max:
-            found.append({"kind": "winding", "joint": joint.name, "peak": peak, "max": float(thermal.max)})
-    for entry, joint, travel in pairs:
-        rms = entry["rms_error"]
-        if travel and rms is not None and rms > FOLLOWED * travel:
-            found.append({"kind": "not_followed", "joint": joint.name, "rms": rms, "travel": travel})
-    for i, (entry, joint, travel) in enumerate(pairs):
-        band, error = SHARE * abs(way(run, i)), abs(entry.get("error", 0.0))
-        explained = band + DROOPED * abs(entry.get("droop") or 0.0)
-        if not travel and entry["settling_time"] == math.inf and error > explained:
-            found.append({"kind": "unsettled", "joint": joint.name, "error": error, "band": band})
-    return found
-
-
-def _end(run: Result) -> float:
-    return run.scenario.clock.at(run.steps)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from armsim import pictures
 from armsim.clock import EXACT
@@ -17,6 +17,7 @@ from armsim.loading import Scenario
 from armsim.notebook import counted, pandas
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, Layout
+from armsim.records import record
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
@@ -55,7 +56,7 @@ class Setup(Protocol):
         """What the numbers of a row are."""
 
 
-@dataclass(frozen=True)
+@record
 class KnownSetup:
     """A `Setup` that is known from the start."""
 
@@ -67,6 +68,9 @@ class KnownSetup:
     def layout(self) -> Layout:
         """What the numbers of a row are."""
         return self.plant.layout
+
+
+Status = Literal["complete", "interrupted", "diverged"]
 
 
 @dataclass(repr=False)
@@ -115,7 +119,7 @@ class Result(Mapping[str, Any]):
     failure: str = ""
     estimated: Callable[[], StepError | str] | StepError | str = field(default="", repr=False)
     figures: dict[str, float] = field(default_factory=dict, repr=False)
-    origin: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    origin: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def plot(self, columns: str | Sequence[str] = (), degrees: bool = False) -> Any:
         """The run over time, a figure of matplotlib; see `armsim.plot`, which writes it, too."""
@@ -141,6 +145,11 @@ class Result(Mapping[str, Any]):
         return self.setup.advice
 
     @property
+    def end_time(self) -> float:
+        """The time reached [s]."""
+        return self.scenario.clock.at(self.steps)
+
+    @property
     def count(self) -> int:
         """Number of rows."""
         return self.rows.count
@@ -164,12 +173,12 @@ class Result(Mapping[str, Any]):
         """Largest magnitude of every joint's motor torque over all steps, or moments [N·m or N], n of them."""
         return [self.measures[f"peak_torque_{joint.name}"] for joint in self.plant.arm.joints]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> object:
         """The attributes alone, with what is found when it is asked for."""
         state = {field.name: getattr(self, field.name) for field in fields(self)}
         rows = self.rows if isinstance(self.rows, ArrayRows) else ArrayRows.of(self.table, self.rows.times)
-        summary = {"_summary": vars(self)["_summary"]} if "_summary" in vars(self) else {}
-        return {**state, **summary, "rows": rows, "estimated": self._estimate}
+        known = {key: vars(self)[key] for key in {"facts"} & vars(self).keys()}
+        return {**state, **known, "rows": rows, "estimated": self._estimate}
 
     @property
     def steps_chosen(self) -> tuple[int, int] | None:

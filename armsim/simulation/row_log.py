@@ -16,7 +16,7 @@ from functools import cached_property
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from armsim.errors import UsageError
+from armsim.errors import UsageError, refusing
 from armsim.files.run_folder import size_text
 from armsim.simulation.lanes import DOUBLE, RowRoom, RowSpace
 from armsim.simulation.row_totals import RowTotals
@@ -329,19 +329,14 @@ class Spill:
         import tempfile
 
         self._size = DOUBLE * width
-        try:
+        expected = "a folder for a temporary file of the rows, which memory does not hold"
+        mend = "name one in the environment variable TMPDIR, or log less often"
+        with refusing("log.every", expected, mend):
             free = shutil.disk_usage(tempfile.gettempdir()).free
             if free < most * self._size:
                 reason = f"{size_text(free)} of {size_text(most * self._size)} in {tempfile.gettempdir()}"
                 raise OSError(errno.ENOSPC, reason)
             self.file: IO[bytes] = tempfile.TemporaryFile(prefix="armsim-", buffering=0)  # noqa: SIM115  outlives this call
-        except OSError as error:
-            raise UsageError.of(
-                "log.every",
-                "a folder for a temporary file of the rows, which memory does not hold",
-                error.strerror or str(error),
-                "name one in the environment variable TMPDIR, or log less often",
-            ) from None
 
     def __del__(self) -> None:
         if hasattr(self, "file"):

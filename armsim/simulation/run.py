@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from armsim import pictures
 from armsim.files.run_folder import RunFolder, new_run_folder
-from armsim.simulation.folder import COMMENT, RunFiles, check_format, record, write_about
+from armsim.records import as_plain
+from armsim.simulation.folder import COMMENT, RunFiles, check_format, content, write_about
 from armsim.simulation.result import Result
 from armsim.simulation.runner import Progress
-from armsim.simulation.summary import summarize
+from armsim.simulation.summary import RunSummary, summarize
 
 
 class Run(Result):
@@ -58,21 +60,19 @@ class Run(Result):
             UsageError: It is kept in another place, which is told.
             OSError: The folder cannot be written, nor is there another place.
         """
-        try:
+        save = partial(self.save, degrees=degrees)
+        with folder.or_elsewhere(save):
             with self.files(folder, degrees) as files:
                 try:
-                    files.take(self, progress)
+                    with folder.or_elsewhere(save):
+                        files.take(self, progress)
                 except KeyboardInterrupt:
                     if files.torn:
                         raise
                     self.cut_short(files.rows)
                 except OSError as error:
-                    folder.keep_elsewhere(error, lambda kept: self.save(kept, degrees=degrees))
                     self.cut_short(files.cut(), error.strerror or str(error))
             folder.conclude(lambda: self.record(folder, degrees))
-        except OSError as error:
-            folder.keep_elsewhere(error, lambda kept: self.save(kept, degrees=degrees))
-            raise
 
     def cut_short(self, rows: int, failure: str = "") -> None:
         """Note that the files have only so many rows.
@@ -81,16 +81,22 @@ class Run(Result):
             rows: Their number.
             failure: Why; empty if Ctrl-C is.
         """
+        facts = self.facts
+        self._cut(rows, failure)
+        vars(self)["facts"] = replace(facts, status=self.status, rows=rows)
+
+    def _cut(self, rows: int, failure: str) -> None:
         self.status = "interrupted" if self.status == "complete" else self.status
-        vars(self)["_summary"] = {**self._summary, "status": self.status, "rows": rows}
         self.rows, self.failure = self.rows.cut(rows), failure
 
     def record(self, folder: RunFolder, degrees: bool) -> None:
         """Write run.yaml into a folder that has the rows already."""
-        write_about(folder, record(self, self._summary, degrees), COMMENT)
+        told = content(self, self.facts, degrees)
+        write_about(folder, self, told, self.scenario.scenario_data, COMMENT)
 
     @cached_property
-    def _summary(self) -> dict[str, Any]:
+    def facts(self) -> RunSummary:
+        """The summary, by its attributes."""
         return summarize(self)
 
     def measure(self, *names: str) -> Any:
@@ -119,4 +125,4 @@ class Run(Result):
 
     def summary(self) -> dict[str, Any]:
         """What the command line prints, as plain data; see `armsim.simulation.summary`."""
-        return dict(self._summary)
+        return dict(as_plain(self.facts))

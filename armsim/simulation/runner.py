@@ -7,11 +7,12 @@ import time
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from armsim.clock import NEVER, Clock
 from armsim.integrate.method import Stall, stall_of
+from armsim.records import record
 from armsim.simulation.called import law_of
 from armsim.simulation.lanes import Lanes, Numbers, RowRoom, RowSpace
 from armsim.simulation.loop_plan import AS_ASKED, Accuracy, LoopPlan, bounds
@@ -26,7 +27,7 @@ FIRST = 256  # steps of fixed length until it is known how long they take
 Progress = Callable[[int, int], None]  # done, total
 
 
-@dataclass(frozen=True)
+@record
 class Job:
     """Runs to carry out.
 

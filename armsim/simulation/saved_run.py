@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,19 +15,10 @@ from armsim.plant import Plant
 from armsim.plant.columns import Layout
 from armsim.simulation.folder import summary_of
 from armsim.simulation.loop_plan import plant_of_run
-from armsim.simulation.result import KnownSetup
+from armsim.simulation.result import KnownSetup, Status
 from armsim.simulation.run import Run
-from armsim.simulation.step_error import StepError
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
-
-STATES = ("complete", "interrupted", "diverged")
-NEEDED: dict[tuple[str, ...], type | tuple[type, ...]] = {
-    ("scenario", "name"): str,
-    ("scenario", "robot", "name"): str,
-    ("steps",): int,
-    ("seconds", "loop_s"): (int, float),
-}
 
 
 class SavedSetup:
@@ -67,8 +58,7 @@ def saved_scenario(record: RunRecord) -> Scenario:
         FileFaults: It cannot be run any more, as a file of its inputs is gone; says which.
     """
     scenario = with_method(read_scenario(record.about))
-    named = [of for of in record.value("sources", kind=list) if isinstance(of, Mapping)]
-    sources = tuple(Source(str(of.get("path")), str(of.get("sha256"))) for of in named)
+    sources = record.value("sources", kind=tuple[Source, ...])
     return replace(scenario, file=replace(scenario.file, sources=sources))
 
 
@@ -77,43 +67,36 @@ def saved_advice(record: RunRecord) -> Advice:
     return Advice(warnings=tuple(record.value("advice", kind=list)))
 
 
-def origin(record: RunRecord) -> dict[str, Any]:
+def origin(record: RunRecord) -> dict[str, str]:
     """What made a run's folder."""
     return {key: record.value(key) for key in ("armsim", "python")}
 
 
 def saved_run(record: RunRecord) -> Run:
     """The run of a folder; see `armsim.load_run`."""
-    status = record.word(STATES, "status")
-    arm = build_robot(load_robot_file(record.value("scenario", "robot", kind=Mapping)).data)
-    for keys, kind in NEEDED.items():
-        record.value(*keys, kind=kind)
+    arm = build_robot(load_robot_file(record.value("scenario", "robot", kind=Mapping)).document)
+    facts = summary_of(record)
     tables = [RowBlocks(path, strict=True) for path in record.tables]
     found = sum(len(table.headings) - 1 for table in tables)
     layout = Layout(arm, found > len(Layout(arm, False).columns))
     both = zip(layout.headings(), layout.headings(True), strict=True)
     spelled = [{own.text: 1.0, other.text: other.factor} for own, other in both]
-    estimate: StepError | str = str(record.data.get("no_step_error", ""))
-    if record.section("adaptive"):
-        record.value("adaptive", "refused", kind=int)
-    if record.section("step_error"):
-        estimate = StepError(**{of.name: record.value("step_error", of.name) for of in fields(StepError)})
     run = Run(
         setup=SavedSetup(record, layout),
-        status=status,
+        status=record.value("status", kind=Status),
         steps=record.value("reached", "steps", kind=int),
-        rows=FileRows(tables, spelled, record.value("rows", kind=int)),
+        rows=FileRows(tables, spelled, facts.rows),
         end=record.value("reached", "row", kind=list),
         state=record.value("reached", "state", kind=list),
-        seconds=record.value("seconds", kind=Mapping),
+        seconds=facts.seconds,
         measures=record.value("results", "measures", kind=Mapping),
         figures=record.value("results", "figures", kind=Mapping),
-        units={name: record.value("measures", name, "unit") for name in record.section("measures")},
-        engine=record.value("engine", kind=str),
-        stalled=record.section("diverged").get("stalled"),
+        units={name: measured.unit for name, measured in (facts.measures or {}).items()},
+        engine=facts.engine,
+        stalled=None if facts.diverged is None else facts.diverged.stalled,
         failure=record.value("reached", "failure", kind=str),
-        estimated=estimate,
+        estimated=facts.no_step_error or "" if facts.step_error is None else facts.step_error.estimate,
         origin=origin(record),
     )
-    vars(run)["_summary"] = summary_of(record.data)
+    vars(run)["facts"] = facts
     return run

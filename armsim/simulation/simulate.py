@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from os import PathLike
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from armsim.control import LawFunction
+from armsim.files.destination import Destination
 from armsim.files.run_folder import new_run_folder
-from armsim.loading import Scenario, scenario_of
+from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.measures.figures import parted
 from armsim.plant import Plant, make_plant
 from armsim.simulation.called import under_function
 from armsim.simulation.engine import NativeEngine, make_engine
+from armsim.simulation.execution import USUAL, Execution
 from armsim.simulation.folder import RunFiles, check_format, least_size
 from armsim.simulation.loop_plan import SUMMARISED, Keep, LoopPlan
 from armsim.simulation.result import KnownSetup, Setup
@@ -33,8 +33,8 @@ Streamed = Callable[[Scenario, Plant], RowSink]
 
 
 def simulate(
-    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
-    overrides: Mapping[str, Any] | None = None,
+    scenario: Given | Scenario,
+    overrides: Overrides | None = None,
     engine: str = "llvm",
     progress: Progress | None = None,
     force_step: bool = False,
@@ -65,33 +65,26 @@ def simulate(
         UsageError: The step is refused, as the run would blow up; or a measure is unknown.
     """
     read = scenario_of(scenario, overrides)
-    return _simulated(read if law is None else under_function(read, law), engine, progress, force_step, measure)
+    execution = Execution(engine, force_step, measure)
+    return _simulated(read if law is None else under_function(read, law), execution, progress)
 
 
 def simulate_into(
-    folder: str | PathLike[str] | None,
-    scenario: str | PathLike[str] | Mapping[str, Any] | Scenario,
-    overrides: Mapping[str, Any] | None = None,
-    engine: str = "llvm",
-    progress: Progress | None = None,
-    force_step: bool = False,
-    measure: Sequence[str] | str = (),
-    force: bool = False,
+    destination: Destination,
+    scenario: Scenario,
+    execution: Execution = USUAL,
     degrees: bool = False,
+    progress: Progress | None = None,
     saving: Progress | None = None,
 ) -> tuple[Run, Path]:
     """Run a scenario and write its folder: many rows as they come, so that only the last ones are in memory.
 
     Args:
-        folder: See `Run.save`.
-        scenario: See `simulate`, also for those that follow.
-        overrides: Values in place of the file's.
-        engine: "llvm" or "python".
-        progress: Called about twenty times a second.
-        force_step: Run even with a step that is refused.
-        measure: Names of what is measured.
-        force: See `Run.save`.
+        destination: See `Run.save`.
+        scenario: The scenario.
+        execution: How it is run.
         degrees: See `Run.save`.
+        progress: Called about twenty times a second.
         saving: Called with rows written and rows in all, once the run is at its end.
 
     Returns:
@@ -99,12 +92,10 @@ def simulate_into(
         keeps those that are: see `Result.failure`.
 
     Raises:
-        FileFaults: As `simulate`.
         UsageError: As `simulate` and `Run.save`, before the run; or the run is kept in another place, which is told.
     """
-    read = scenario_of(scenario, overrides)
-    check_format(read)
-    with new_run_folder(folder, read.name, force) as made:
+    check_format(scenario)
+    with new_run_folder(destination.folder, scenario.name, destination.force) as made:
         with contextlib.ExitStack() as stack:
             opened: list[RunFiles] = []
 
@@ -113,7 +104,7 @@ def simulate_into(
                 opened.append(stack.enter_context(RunFiles(made, scenario, plant, degrees)))
                 return opened[0]
 
-            run = _simulated(read, engine, progress, force_step, measure, streamed)
+            run = _simulated(scenario, execution, progress, streamed)
             if opened and (failure := opened[0].end()):
                 run.cut_short(opened[0].rows, failure)
         if opened:
@@ -124,22 +115,17 @@ def simulate_into(
 
 
 def _simulated(
-    scenario: Scenario,
-    engine: str,
-    progress: Progress | None,
-    force_step: bool,
-    measure: Sequence[str] | str,
-    streamed: Streamed | None = None,
+    scenario: Scenario, execution: Execution, progress: Progress | None, streamed: Streamed | None = None
 ) -> Run:
     """Run a scenario; see `simulate` and `carry_out`."""
     watch = Stopwatch()
     scenario = with_method(scenario)
     plant = make_plant(scenario)
-    plan = LoopPlan.of_run(scenario, measure)
-    made = make_engine(engine, plan)
+    plan = LoopPlan.of_run(scenario, execution.measure)
+    made = make_engine(execution.engine, plan)
     watch.seconds.update(made.preparation)
     watch.lap()
-    advice = Advice() if plan.sampled_outside else heed(advice_on(scenario, plant), force_step)
+    advice = Advice() if plan.sampled_outside else heed(advice_on(scenario, plant), execution.force_step)
     watch.lap("advice_s")
     runner = Runner(made, Job(plan, scenario.clock, plan.start_of(scenario)))
     setup = KnownSetup(scenario, plan.plant, advice)
@@ -209,16 +195,18 @@ def _driven(
                 doubling.see(done, runner.state)
                 if progress is not None:
                     progress(done, clock.steps)
-        status = "complete" if runner.done == clock.steps and runner.lanes.alive else status
         if not runner.lanes.alive:
             status, approach = "diverged", runner.approach()  # for the diagnosis
+        elif runner.done == clock.steps:
+            end, status = [*runner.row().run(0)], "complete"  # in this order: a run without its last row is interrupted
     except KeyboardInterrupt:
         pass
     watch.lap("loop_s")
     watch.seconds["loop_s"] -= log.waited
     watch.seconds |= {"rows_s": log.waited} if log.waited else {}
-    with contextlib.suppress(KeyboardInterrupt):
-        end = [*runner.row().run(0)]
+    if status != "complete":
+        with contextlib.suppress(KeyboardInterrupt):
+            end = [*runner.row().run(0)]
     results = runner.results
     done = runner.done
     if status == "diverged":  # there is no end to measure at, but the summary tells how large torques became

@@ -21,11 +21,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from armsim.document.tolerance import LEAST
 from armsim.simulation.loop_plan import AS_ASKED, Accuracy
 from armsim.simulation.result import Setup, steps_chosen
 from armsim.simulation.runner import Runner
 from armsim.simulation.step_error import LOOSER, SHORTER, TIGHTER, StepError
-from armsim.spec.tolerance import LEAST
 
 WHOLE = 5000  # fixed steps, up to which a run is repeated from its start to its end
 MOST = 10_000  # adaptive steps, up to which it is; its repetition may take ten times as many

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from armsim.errors import spelled
 from armsim.loading import Scenario
+from armsim.records import record
 
 LARGE = 0.05  # of the motion, above which an error is told
 TIGHTER, LOOSER = "a tenth of the tolerance", "ten times the tolerance"  # how an adaptive run is repeated
@@ -17,7 +17,7 @@ SHORTER = {
 }  # how one of fixed steps is, by its parts
 
 
-@dataclass(frozen=True)
+@record
 class StepError:
     """The difference that a shorter step makes, as of order 1; of an adaptive method, that of a tenth of its tolerance.
 

@@ -1,174 +1,360 @@
-"""The summary of a run, as plain data."""
+"""The summary of a run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
 
-from armsim.actuation import motor as dc
-from armsim.actuation import sticks
-from armsim.control import Controller
+from armsim.integrate.method import Stall
 from armsim.loading import Scenario
-from armsim.plant.statics import steady_droop
-from armsim.simulation.ending import ending, settled
-from armsim.simulation.energy_balance import audit
-from armsim.simulation.merit import of_joint, of_run, problems
+from armsim.records import OMIT, PARTS, record
+from armsim.simulation.angles import POSITION
+from armsim.simulation.ending import Ending, ending, settled
+from armsim.simulation.energy_balance import EnergyBalance, audit
+from armsim.simulation.joint_summary import JointSummary, joint_summaries, named
+from armsim.simulation.merit import ArmFigures, of_run
+from armsim.simulation.problems import Problem, problems
 from armsim.simulation.result import Result
-from armsim.stability.departure import causes
+from armsim.simulation.step_error import StepError
+from armsim.stability.departure import Remedy, Runaway, StepGrowth, causes
 
 
-def summarize(run: Result) -> dict[str, Any]:
-    """The summary in SI units: the `--json` of `armsim simulate`, and that of run.yaml.
+@record
+class AdaptiveSteps:
+    """The steps of an adaptive method.
 
-    Per joint: final position; whether it is exactly at rest (None without dry friction); under feedback the target, the final
-    error (target - q) and, under pd, the steady-state error under gravity (droop); the largest motor torque and current over
-    all steps. Then the tool, the energies and their balance, and the joints that left their range. `advice` has the warnings on
-    the step, of chattering stops only those that were met; `would_chatter` has all of these, with the largest stable step with
-    the stop engaged [s]. `step_error` estimates the error by the step, see `armsim.simulation.step_error`, or
-    `no_step_error` says why there is none. `ending` tells of limits and errors that grow, see `armsim.simulation.ending`.
-    `measures` has what was asked for. Joints have their figures of merit, `figures` those of the arm, `problems` what they say
-    went wrong; see `armsim.simulation.merit`. Of a diverged run, `diverged` has its diagnosis.
+    Attributes:
+        refused: Number of those that it tried and refused.
+        rtol: Its relative tolerance.
+        atol: Its absolute tolerance.
+        curbed: Whether its landings, not the tolerance, limit the steps, though samples and forces would do with fewer.
     """
-    plant, scenario = run.plant, run.scenario
-    summary: dict[str, Any] = {
-        "scenario": scenario.name,
-        "robot": plant.arm.name,
-        "status": run.status,
-        "method": plant.method,
-        **({"picked": scenario.picked} if scenario.picked else {}),
-        "algorithm": plant.algorithm,
-        "dt": scenario.dt,
-        **stepped(scenario, run.steps, run.steps_chosen, scenario.land_every),
-        **({"moments": run.steps * scenario.moments} if scenario.adaptive else {}),
-        "duration": end_time(run),
-        "rows": run.count,
-        "engine": run.engine,
-    }
-    summary["seconds"] = dict(run.seconds)
-    summary["steps_per_second"] = pace(summary)
+
+    refused: int
+    rtol: float
+    atol: float
+    curbed: bool
+
+
+@record
+class StepCounts:
+    """Numbers of steps.
+
+    Attributes:
+        steps: Number of steps.
+        landings: Of an adaptive method, at multiples of dt; else None.
+        adaptive: Of an adaptive method; else None.
+    """
+
+    steps: int
+    landings: int | None = field(default=None, metadata=OMIT)
+    adaptive: AdaptiveSteps | None = field(default=None, metadata=OMIT)
+
+    @classmethod
+    def of(cls, scenario: Scenario, steps: int, counts: tuple[int, int] | None, land_every: int = 1) -> StepCounts:
+        """The numbers of steps of a run.
+
+        Args:
+            scenario: What was run.
+            steps: Number of steps; of an adaptive method, of multiples of dt.
+            counts: Numbers of steps that an adaptive method accepted and rejected; None for others.
+            land_every: Multiples of dt between its landings.
+        """
+        if counts is None:
+            return cls(steps)
+        taken, refused = counts
+        landings = steps // land_every
+        curbed = land_every < scenario.jump_every and taken <= 1.02 * landings
+        return cls(taken, landings, AdaptiveSteps(refused, **vars(scenario.tolerance), curbed=curbed))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """What summaries of runs and of recordings have.
+
+    Attributes:
+        scenario: Its name.
+        robot: Its name.
+        status: "complete", "interrupted" or "diverged".
+        method: That was run.
+        picked: Why armsim picked it; None where the scenario names it.
+        algorithm: Of the forward dynamics.
+        dt: The step [s].
+        counts: Numbers of steps.
+        moments: Of an adaptive method, at which measures were taken; else None.
+        duration: Time reached [s].
+    """
+
+    scenario: str
+    robot: str
+    status: str
+    method: str
+    picked: str | None = field(default=None, metadata=OMIT)
+    algorithm: str
+    dt: float
+    counts: StepCounts = field(metadata=PARTS)
+    moments: int | None = field(default=None, metadata=OMIT)
+    duration: float
+
+
+@record
+class NotedError:
+    """The estimated error by the step.
+
+    Attributes:
+        estimate: The error.
+        note: What a large one means; None where it is small.
+    """
+
+    estimate: StepError = field(metadata=PARTS)
+    note: str | None
+
+
+@record
+class ToolPose:
+    """The tool's pose in the world.
+
+    Attributes:
+        position: x, y, z [m].
+        quaternion: w, x, y, z.
+    """
+
+    position: list[float]
+    quaternion: list[float]
+
+
+@record
+class Energy:
+    """The arm's energy at an instant [J].
+
+    Attributes:
+        kinetic: Of its motion.
+        potential: In gravity.
+    """
+
+    kinetic: float
+    potential: float
+
+    @property
+    def total(self) -> float:
+        """Their sum [J]."""
+        return self.kinetic + self.potential
+
+
+@record
+class EnergyChange:
+    """The arm's energy at the start and at the end of a run."""
+
+    start: Energy
+    end: Energy
+
+
+@record
+class OutsideRange:
+    """A joint outside its range in a row or at the end.
+
+    Attributes:
+        joint: Its name.
+        since: When it first was [s].
+        most: By how much at most [rad or m].
+        stop: Whether it has a stop.
+    """
+
+    joint: str
+    since: float
+    most: float = field(metadata=POSITION)
+    stop: bool
+
+
+@record
+class EndState:
+    """What a run came to, of one whose end is finite.
+
+    Attributes:
+        joints: The joints.
+        tool: The tool's pose.
+        energy: At its start and end.
+        audit: The energy balance.
+        outside_limits: The joints that left their range.
+        ending: Limits that act at the end, and errors that grow; None of a diverged run.
+        figures: Of merit; None of a run without them.
+        problems: What these say went wrong; likewise.
+    """
+
+    joints: list[JointSummary]
+    tool: ToolPose
+    energy: EnergyChange
+    audit: EnergyBalance
+    outside_limits: list[OutsideRange]
+    ending: Ending | None = field(default=None, metadata=OMIT)
+    figures: ArmFigures | None = field(default=None, metadata=OMIT)
+    problems: list[Problem] | None = field(default=None, metadata=OMIT)
+
+
+@record
+class Measured:
+    """What was measured.
+
+    Attributes:
+        value: The number.
+        unit: Empty for a pure number, or one of no single unit.
+    """
+
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Divergence:
+    """The diagnosis of a diverged run.
+
+    Attributes:
+        slot: The first number of the state out of bounds, for example "qd_R4".
+        landing: The last landing of an adaptive method.
+        step: The last step of another.
+        time: When that was [s].
+        torques_finite: Whether torques were finite up to the end.
+        growth: Of the last steps; None where there is none.
+        motion: Growth of the motion before; None where there is none.
+        stable: What would have been stable where the growth began; None where the step is not the cause.
+        stalled: Why a step could not be made; see `armsim.simulation.result.Result`.
+    """
+
+    slot: str
+    landing: int | None = field(default=None, metadata=OMIT)
+    step: int | None = field(default=None, metadata=OMIT)
+    time: float
+    torques_finite: bool
+    growth: StepGrowth | None
+    motion: Runaway | None
+    stable: Remedy | None
+    stalled: Stall | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSummary(Summary):
+    """The summary of a run in SI units: the `--json` of `armsim simulate`, and that of run.yaml.
+
+    Attributes:
+        rows: Number of rows.
+        engine: "llvm" or "python".
+        seconds: Wall time by part [s].
+        steps_per_second: Steps that the loop carried out, or tried, in a second.
+        advice: Warnings on the step, of chattering stops only those that were met.
+        would_chatter: All joints whose stops would chatter, with the largest stable step with the stop engaged [s].
+        step_error: The estimated error by the step; None where there is none.
+        no_step_error: Why there is none of a complete run.
+        end: What it came to; None where it ended in numbers that are not finite.
+        measures: What was asked for; None for nothing.
+        diverged: The diagnosis of a diverged run; else None.
+    """
+
+    rows: int
+    engine: str
+    seconds: dict[str, float]
+    steps_per_second: float
+    advice: list[str]
+    would_chatter: dict[str, float]
+    step_error: NotedError | None = field(default=None, metadata=OMIT)
+    no_step_error: str | None = field(default=None, metadata=OMIT)
+    end: EndState | None = field(default=None, metadata=PARTS)
+    measures: dict[str, Measured] | None = field(default=None, metadata=OMIT)
+    diverged: Divergence | None = field(default=None, metadata=OMIT)
+
+
+def summarize(run: Result) -> RunSummary:
+    """The summary of a run."""
+    plant, scenario, estimate = run.plant, run.scenario, run.step_error
+    counts = StepCounts.of(scenario, run.steps, run.steps_chosen, scenario.land_every)
     outside = _outside(run)
-    met = [joint["joint"] for joint in outside if joint["stop"]]
+    met = [found.joint for found in outside if found.stop]
     limited = [name for name, voltage in run.totals.voltages.items() if voltage.reached]
-    summary["advice"] = run.advice.said(plant.method, scenario.dt, met, limited, settled(run))
-    summary["would_chatter"] = dict(run.advice.chattering)
-    if run.step_error is not None:
-        summary["step_error"] = {**vars(run.step_error), "note": run.step_error.note(scenario)}
-    elif run.unestimated:
-        summary["no_step_error"] = run.unestimated
-    last = _named(run, run.end)
-    first = _named(run, run.totals.first) if run.count else last
-    if all(map(math.isfinite, run.end)):
-        summary["joints"] = joint_summaries(run)
-        summary["tool"] = {"position": [last["pose", part] for part in "xyz"]}
-        summary["tool"]["quaternion"] = [last["pose", part] for part in ("qw", "qx", "qy", "qz")]
-        summary["energy"] = {
-            when: {kind: row["energy", kind] for kind in ("kinetic", "potential")}
-            for when, row in (("start", first), ("end", last))
-        }
-        summary["audit"] = audit(run)
-        summary["outside_limits"] = outside
-        if run.status != "diverged":
-            summary["ending"] = ending(run)
-        if run.figures:
-            summary["joints"] = [entry | of_joint(run, i) for i, entry in enumerate(summary["joints"])]
-            summary["figures"] = of_run(run)
-            summary["problems"] = problems(run, summary["joints"], summary["ending"]["saturated"])
-    if run.units:
-        summary["measures"] = {name: {"value": run.measures[name], "unit": unit} for name, unit in run.units.items()}
-    if run.status == "diverged":
-        summary["diverged"] = divergence_of(run)
-    return summary
+    return RunSummary(
+        scenario=scenario.name,
+        robot=plant.arm.name,
+        status=run.status,
+        method=plant.method,
+        picked=scenario.picked or None,
+        algorithm=plant.algorithm,
+        dt=scenario.dt,
+        counts=counts,
+        moments=run.steps * scenario.moments if scenario.adaptive else None,
+        duration=run.end_time,
+        rows=run.count,
+        engine=run.engine,
+        seconds=dict(run.seconds),
+        steps_per_second=pace(run.seconds, counts),
+        advice=run.advice.said(plant.method, scenario.dt, met, limited, settled(run)),
+        would_chatter=dict(run.advice.chattering),
+        step_error=None if estimate is None else NotedError(estimate, estimate.note(scenario)),
+        no_step_error=run.unestimated or None,
+        end=_end_state(run, outside) if all(map(math.isfinite, run.end)) else None,
+        measures={name: Measured(run.measures[name], unit) for name, unit in run.units.items()} or None,
+        diverged=divergence_of(run) if run.status == "diverged" else None,
+    )
 
 
-def pace(summary: Mapping[str, Any]) -> float:
+def _end_state(run: Result, outside: list[OutsideRange]) -> EndState:
+    last, first = named(run, run.end), named(run, run.totals.first if run.count else run.end)
+    start, end = (Energy(row["energy", "kinetic"], row["energy", "potential"]) for row in (first, last))
+    position, quaternion = ([last["pose", part] for part in parts] for parts in ("xyz", ("qw", "qx", "qy", "qz")))
+    joints = joint_summaries(run)
+    ends = None if run.status == "diverged" else ending(run)
+    return EndState(
+        joints=joints,
+        tool=ToolPose(position, quaternion),
+        energy=EnergyChange(start, end),
+        audit=audit(run),
+        outside_limits=outside,
+        ending=ends,
+        figures=of_run(run) if run.figures else None,
+        problems=problems(run, joints, ends.saturated) if run.figures and ends is not None else None,
+    )
+
+
+def pace(seconds: Mapping[str, float], counts: StepCounts) -> float:
     """The steps that the loop carried out, or tried, in a second."""
-    loop: float = summary["seconds"].get("loop_s", 0.0)
-    tried = summary["steps"] + summary.get("adaptive", {}).get("refused", 0)
+    loop = seconds.get("loop_s", 0.0)
+    tried = counts.steps + (0 if counts.adaptive is None else counts.adaptive.refused)
     return tried / loop if loop > 0 else math.inf
 
 
-def divergence_of(run: Result) -> dict[str, Any]:
-    """The diagnosis of a diverged run, with its causes; see `armsim.stability.departure.causes`."""
+def divergence_of(run: Result) -> Divergence:
+    """The diagnosis of a diverged run."""
     n = run.plant.arm.n
     approach = [state[n : 2 * n] for state in run.approach]
-    found = causes(run.scenario, run.steps, approach, run.latest())
-    return {
-        "slot": run.fastest_to_diverge(),
-        "landing" if run.scenario.adaptive else "step": run.steps,
-        "time": end_time(run),
-        "torques_finite": all(map(math.isfinite, [*run.peaks, *run.end])),
-        **found,
-        "stable": _stable(run, found.get("growth")),
-        "stalled": run.stalled,
-    }
+    growth, motion = causes(run.scenario, run.steps, approach, run.latest())
+    adaptive = run.scenario.adaptive
+    return Divergence(
+        slot=run.fastest_to_diverge(),
+        landing=run.steps if adaptive else None,
+        step=None if adaptive else run.steps,
+        time=run.end_time,
+        torques_finite=all(map(math.isfinite, [*run.peaks, *run.end])),
+        growth=growth,
+        motion=motion,
+        stable=_stable(run, growth),
+        stalled=run.stalled,
+    )
 
 
-def _stable(run: Result, found: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The result of `armsim.stability.remedy` where the growth began; None where the step is not the cause."""
+def _stable(run: Result, found: StepGrowth | None) -> Remedy | None:
+    """The remedy where the growth began; None where the step is not the cause."""
     scenario, plant = run.scenario, run.plant
-    if scenario.adaptive or (found is not None and found["per"] == "sample"):
+    if scenario.adaptive or (found is not None and found.per == "sample"):
         return None
     from armsim.stability.remedy import remedy
 
     clock, known = scenario.clock, run.steps + 1 - len(run.approach)
-    since = clock.at(known) if found is None or found["since"] is None else found["since"]
+    since = clock.at(known) if found is None or found.since is None else found.since
     begun = max(0, min(round(since / scenario.dt) - known, len(run.approach) - 1))
     states = [(clock.at(known + k), state) for k, state in enumerate(run.approach)]
     return remedy(plant, scenario.dt, states[begun:]) or remedy(plant, scenario.dt, states[:begun])
 
 
-def stepped(scenario: Scenario, steps: int, counts: tuple[int, int] | None, land_every: int = 1) -> dict[str, Any]:
-    """The numbers of steps in a summary: "steps"; of an adaptive method also "landings" and "adaptive".
-
-    `curbed`: the landings, not the tolerance, limit the steps, though samples and forces would do with fewer.
-
-    Args:
-        scenario: What was run.
-        steps: Number of steps; of an adaptive method, of multiples of dt.
-        counts: Numbers of steps that an adaptive method accepted and rejected; None for others.
-        land_every: Multiples of dt between its landings.
-    """
-    if counts is None:
-        return {"steps": steps}
-    taken, refused = counts
-    landings = steps // land_every
-    curbed = land_every < scenario.jump_every and taken <= 1.02 * landings
-    adaptive = {"refused": refused, **vars(scenario.tolerance), "curbed": curbed}
-    return {"steps": taken, "landings": landings, "adaptive": adaptive}
-
-
-def _named(run: Result, row: list[float]) -> dict[tuple[str, str], float]:
-    """A row as a mapping from (quantity, joint or part)."""
-    return {(c.quantity, c.of): value for c, value in zip(run.plant.columns, row, strict=True)}
-
-
-def joint_summaries(run: Result) -> list[dict[str, Any]]:
-    """The entries of the joints; see `summarize`."""
-    plant, last = run.plant, _named(run, run.end)
-    command = plant.command
-    feedback = command if isinstance(command, Controller) else None
-    end = run.scenario.clock.at(run.steps)
-    droop = steady_droop(plant, end)
-    target = None if feedback is None else feedback.reference.at(end).q
-    joints = []
-    for i, joint in enumerate(plant.arm.joints):
-        entry: dict[str, Any] = {"name": joint.name, "type": joint.type, "q": last["q", joint.name]}
-        if target is not None:
-            entry["target"] = target[i]
-            entry["error"] = target[i] - entry["q"]
-        entry["at_rest"] = last["qd", joint.name] == 0.0 if sticks(joint) else None
-        if droop is not None:
-            entry["droop"] = droop[i]
-        entry["peak_torque"] = run.peaks[i]
-        motor = joint.electric_motor
-        entry["peak_current"] = None if motor is None else abs(dc.current_for(motor, run.peaks[i]))
-        joints.append(entry)
-    return joints
-
-
-def _outside(run: Result) -> list[dict[str, Any]]:
-    """The joints outside their range in a row or at the end: since when [s], by how much at most, whether they have a stop."""
+def _outside(run: Result) -> list[OutsideRange]:
+    """The joints outside their range."""
     found = []
     for joint in run.plant.arm.joints:
         limit = joint.limit
@@ -178,13 +364,8 @@ def _outside(run: Result) -> list[dict[str, Any]]:
         end = run.end[rows.column]
         most = max(rows.beyond, limit.lower - end, end - limit.upper)
         if most > 0:
-            since = end_time(run)
+            since = run.end_time
             if rows.outside is not None:
                 since = run.scenario.clock.at(rows.outside * run.scenario.clock.log_every)
-            found.append({"joint": joint.name, "since": since, "most": most, "stop": limit.stiffness is not None})
+            found.append(OutsideRange(joint.name, since, most, limit.stiffness is not None))
     return found
-
-
-def end_time(run: Result) -> float:
-    """The time reached [s]."""
-    return run.scenario.clock.at(run.steps)

@@ -10,15 +10,16 @@ run before starts at once.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from armsim.control import Controller
 from armsim.errors import Refusal
 from armsim.notebook import counted
 from armsim.plant import DynaMechsPlant, Plant
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Advice:
     """Advice on a step.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,11 @@ from armsim.actuation.motor import back_emf_damping, brush_share, voltage_gain
 from armsim.control import Controller
 from armsim.expr import Scalar, where
 from armsim.plant import Linearization, Plant
+from armsim.records import record
 from armsim.stability.closed_loop import Array, Gains
 
 
-@dataclass(frozen=True)
+@record
 class Coefficients:
     """M dv = Fq dq + Fv dv + Fi di + Fu du, di/dt = I (q, v, i, u), for n joints, k currents and m commands.
 

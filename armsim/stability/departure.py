@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from armsim.loading import Scenario
+from armsim.records import record
 from armsim.stability.divergence import Rows, growth, linear_until
 
 if TYPE_CHECKING:  # runs that do not diverge need no numpy
@@ -40,82 +41,121 @@ class MotionRows(NamedTuple):
     qdd: Rows
 
 
-def causes(scenario: Scenario, steps: int, approach: Rows, course: MotionRows) -> dict[str, dict[str, Any] | None]:
-    """The "growth" and "motion" of a diverged run's summary: how the step, and the motion before it, became unstable.
+@record
+class StepGrowth:
+    """Exponential growth in the last steps of a run.
+
+    Attributes:
+        joint: Its name.
+        per: "step" or "sample" of the controller.
+        factor: By which the joint's velocity increments were amplified.
+        alternates: Whether their sign alternates.
+        doubling_s: Doubling time [s].
+        since: When it began [s]; None where that was before those steps.
+    """
+
+    joint: str
+    per: str
+    factor: float
+    alternates: bool
+    doubling_s: float
+    since: float | None
+
+
+@record
+class Runaway:
+    """Exponential growth of a motion.
+
+    Attributes:
+        joint: The first that ran away.
+        since: When its growth began [s].
+        doubling_s: Doubling time of its velocity [s].
+    """
+
+    joint: str
+    since: float
+    doubling_s: float
+
+
+@record
+class Remedy:
+    """What would have been stable where a run's step was not.
+
+    Attributes:
+        dt: The largest stable step [s]; 0 where no step is stable.
+        methods: Those that are stable at the run's step.
+    """
+
+    dt: float
+    methods: list[str]
+
+
+def causes(
+    scenario: Scenario, steps: int, approach: Rows, course: MotionRows
+) -> tuple[StepGrowth | None, Runaway | None]:
+    """How the step of a diverged run, and the motion before it, became unstable; None where they did not.
 
     Args:
         scenario: What was run.
         steps: Number of steps carried out within bounds.
         approach: Joint velocities of the last states within bounds, one step apart [rad/s or m/s], shape (states, n).
         course: The motion up to there.
-
-    Returns:
-        growth: exponential growth in the last steps: joint, amplification factor of its velocity increments, `per` step or
-        controller sample, doubling time [s], and since when [s] (None where it began before those steps); None if there is none.
-        motion: exponential growth of the motion before: joint, since [s], doubling time [s]; None if there is none.
     """
     known = steps + 1 - len(approach)  # the step at which `approach` begins
     found = (
         None if scenario.adaptive else _last_growth(scenario, known, approach)
     )  # error control keeps its steps stable
     began = math.inf  # when the step became unstable, if known [s]
-    if found is not None and (found["since"] is not None or found["alternates"]):
-        began = scenario.clock.at(known) if found["since"] is None else found["since"]
+    if found is not None and (found.since is not None or found.alternates):
+        began = scenario.clock.at(known) if found.since is None else found.since
     count = sum(time <= began for time in course.t)
     count = linear_until(course.qd[:count], 0.0 if scenario.adaptive else scenario.dt)
-    motion = runaway(course.t[:count], course.q[:count], course.qd[:count], course.qdd[:count])
-    if motion is not None:
-        motion["joint"] = scenario.arm.joints[motion["joint"]].name
-    return {"growth": found, "motion": motion}
+    rows = MotionRows(course.t[:count], course.q[:count], course.qd[:count], course.qdd[:count])
+    return found, runaway(scenario.arm.joint_names, rows)
 
 
-def _last_growth(scenario: Scenario, known: int, approach: Rows) -> dict[str, Any] | None:
-    """The "growth" of `causes`: by steps, else by samples of the controller."""
+def _last_growth(scenario: Scenario, known: int, approach: Rows) -> StepGrowth | None:
+    """The growth in the last steps: by steps, else by samples of the controller."""
     for per, stride in (("step", 1), ("sample", scenario.clock.sample_every or 1)):
         first = -(-known // stride) * stride
         seen = approach[first - known :: stride]
         found = growth(seen, stride * scenario.dt)
         if found is not None:
             begun = first + (len(seen) - 1 - found.steps) * stride
-            return {
-                "joint": scenario.arm.joints[found.joint].name,
-                "per": per,
-                "factor": found.factor,
-                "alternates": found.alternates,
-                "doubling_s": found.doubling_time(stride * scenario.dt),
-                "since": None if found.throughout and first > 0 else scenario.clock.at(begun),
-            }
+            return StepGrowth(
+                joint=scenario.arm.joints[found.joint].name,
+                per=per,
+                factor=found.factor,
+                alternates=found.alternates,
+                doubling_s=found.doubling_time(stride * scenario.dt),
+                since=None if found.throughout and first > 0 else scenario.clock.at(begun),
+            )
     return None
 
 
-def runaway(t: Sequence[float], q: Rows, qd: Rows, qdd: Rows) -> dict[str, Any] | None:
+def runaway(joints: Sequence[str], course: MotionRows) -> Runaway | None:
     """The first joint that ran away: its velocity grew exponentially, at the rate that its accelerations account for.
 
     The test of the rate tells an unstable motion from an unstable step: a damper decelerates at every instant, even where too
     long a step amplifies the velocity.
 
     Args:
-        t: Times of the rows [s].
-        q: Joint positions [rad or m], shape (rows, n).
-        qd: Joint velocities [rad/s or m/s], shape (rows, n).
-        qdd: Joint accelerations [rad/s² or m/s²], shape (rows, n).
-
-    Returns:
-        joint: its index; since: when the growth began [s]; doubling_s: its doubling time [s]. None if there is none.
+        joints: Their names.
+        course: The motion.
     """
     import numpy as np
 
     found = []
-    times = np.array(t)
-    for joint, (x, v, a) in enumerate(zip(*(np.array(rows).T for rows in (q, qd, qdd)))):
+    times = np.array(course.t)
+    for joint, x, v, a in zip(joints, *(np.array(rows).T for rows in course[1:])):
         rises = (v[:-1] * v[1:] > 0.0) & (abs(v[1:]) > abs(v[:-1]))
         for first, end in pairwise([0, *np.flatnonzero(~rises) + 1, len(v)]):
             away = min(abs(x[end - 1] - x[first]), abs(x[-1] - x[first]))  # and it did not come back
             doubling = _doubling(times[first:end], v[first:end], a[first:end])
             if away >= FAR and doubling is not None:
-                found.append({"joint": joint, "since": t[first], "doubling_s": doubling})
+                found.append(Runaway(joint, course.t[first], doubling))
                 break
-    return min(found, key=lambda one: one["since"], default=None)
+    return min(found, key=lambda one: one.since, default=None)
 
 
 def _doubling(t: np.ndarray, v: np.ndarray, a: np.ndarray) -> float | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from armsim.records import record
 from armsim.stability.closed_loop import Array
 
 Modes = npt.NDArray[np.complex128]
@@ -17,7 +17,7 @@ RESOLVED = 0.5  # h |λ|: up to here a step resolves a mode
 UNDAMPED = 0.1  # of the growth rate under the step: an oscillation whose decay rate is less counts as undamped
 
 
-@dataclass(frozen=True)
+@record
 class GrowthRates:
     """What a step does to the modes of plants, in arrays of shape (..., modes), slow modes first.
 

@@ -6,21 +6,22 @@ Of numbers it depends only on which are zero, so that a number left open takes t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from armsim.actuation import any_sticks
 from armsim.control import Controller
+from armsim.document.scenario import AUTO
 from armsim.errors import UsageError
 from armsim.expr import is_number
 from armsim.loading import Scenario
 from armsim.plant import emulates
-from armsim.spec.scenario import AUTO
+from armsim.records import record
 from armsim.stability.advice import listed
 
 LONG = 100.0  # s: beyond it, an arm that nothing damps or drives takes a symplectic method, with bounded energy error
 
 
-@dataclass(frozen=True)
+@record
 class MethodChoice:
     """A method, and why it was picked.
 
@@ -57,7 +58,7 @@ def _for_dynamechs(scenario: Scenario) -> MethodChoice:
 
 
 def _has_step(scenario: Scenario) -> bool:
-    return scenario.file.data["integrator"]["dt"] is not None
+    return scenario.file.document.integrator.dt is not None
 
 
 def _chosen(scenario: Scenario) -> MethodChoice:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,6 +25,7 @@ from armsim.loading import Scenario
 from armsim.model import Arm
 from armsim.plant import Linearizer, Plant, make_plant, with_stop
 from armsim.plant.statics import steady_state
+from armsim.records import record
 from armsim.stability.closed_loop import Array
 from armsim.stability.coefficients import Coefficients, flat, shapes
 from armsim.stability.growth import Mask
@@ -61,7 +61,7 @@ class JointBranch(NamedTuple):
         return joint.limit.stiffness, joint.limit.damping
 
 
-@dataclass(frozen=True)
+@record
 class Points:
     """The operating points of variants that differ in numbers.
 
@@ -210,13 +210,14 @@ class TracedPoints(OperatingPoints):
         scenario: With numbers in place of them.
         make: With scalars.
         count: How many numbers are open.
-        key: Names all that `make` depends on, for the cache; without one, it is traced.
+        key: Names all that `make` depends on but for the duration, for the cache; without one, it is traced.
     """
 
     def __init__(self, scenario: Scenario, make: Make, count: int, key: str = "") -> None:
         super().__init__(scenario, make_plant(scenario))
         self.make, self.count = make, count
-        self._key = key and f"operating point {sources.digest(sources.LOADED)} {key}"
+        end = scenario.clock.end if self.plant.follows else 0.0  # where the target of a motion is
+        self._key = key and f"operating point {sources.digest(sources.LOADED)} {end} {key}"
 
     def traced(self) -> Function:
         """`_point`, of the open numbers, the kind and positions."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from armsim.control import OpenLoop
 from armsim.dynamics import bias, forward_dynamics
@@ -14,12 +13,13 @@ from armsim.errors import Refusal
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
 from armsim.plant import DynaMechsPlant, Plant
+from armsim.records import record
 
 WILD = 1e10  # rad/s² or m/s²: a joint that is less accelerated is followed, however far it gets
 FAR = 1e6  # rad or m: bound of a position in a run
 
 
-@dataclass(frozen=True)
+@record
 class Push:
     """Generalised forces at the start of a run.
 

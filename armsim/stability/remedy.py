@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from armsim.formulas.formula import FormulaError
 from armsim.integrate import METHODS
 from armsim.plant import Linearizer, Plant
 from armsim.stability.advice import is_judged
+from armsim.stability.departure import Remedy
 from armsim.stability.step_modes import LinearPlant, largest_stable_step
 
 LOOKS = 8  # states that are linearised, about
@@ -18,10 +18,10 @@ FAR = 0.1  # rad or m in a step: for a faster joint the linearisation does not h
 
 
 @np.errstate(all="ignore")  # of steps far too long, powers overflow
-def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float]]]) -> dict[str, Any] | None:
-    """The largest stable step, "dt" [s], and the "methods" stable at this step, at the first state where the run's is unstable.
+def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float]]]) -> Remedy | None:
+    """The remedy at the first state where the run's step is unstable.
 
-    dt is 0 where no step is stable. A stop is linearised as it is at that state, engaged or not.
+    A stop is linearised as it is at that state, engaged or not.
 
     Args:
         plant: What diverged.
@@ -49,5 +49,5 @@ def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float
             rates = unstable[plant.method]
             _, decays, _ = rates.fastest(rates.harms)
             most = largest_stable_step(small, plant.method, decays=bool(decays))
-            return {"dt": most, "methods": [name for name in METHODS if name not in unstable]}
+            return Remedy(most, [name for name in METHODS if name not in unstable])
     return None

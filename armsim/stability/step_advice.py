@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import replace
 
 from armsim import sources
 from armsim.compile import cache
-from armsim.errors import Refusal, UsageError, spelled
+from armsim.errors import UsageError, spelled
 from armsim.loading import Scenario
 from armsim.plant import Plant
+from armsim.records import Mismatch, as_plain, from_plain
 from armsim.stability.advice import Advice, is_judged
 from armsim.stability.overload import overload
 
@@ -28,26 +28,16 @@ def advice_on(scenario: Scenario, plant: Plant) -> Advice:
         return Advice()
     name = key("advice", scenario)
     try:
-        return _known(cache.load_json(name))
-    except (LookupError, TypeError, ValueError):
+        known: Advice = from_plain(Advice, cache.load_json(name))
+        return known
+    except Mismatch:
         pass  # there is none, or something else
     from armsim.stability.wording import check_step
 
     advice = check_step(scenario, plant)
     if name:
-        cache.store_json(name, asdict(advice))
+        cache.store_json(name, as_plain(advice))
     return advice
-
-
-def _known(found: Any) -> Advice:
-    """The advice that is kept in the cache.
-
-    Raises:
-        LookupError, TypeError, ValueError: It is none.
-    """
-    refusal = None if found["refusal"] is None else Refusal(**found["refusal"])
-    chattering, braked, loops = (dict(found[name]) for name in ("chattering", "braked", "loops"))
-    return Advice(refusal, tuple(found["warnings"]), chattering, tuple(found["takers"]), braked, loops)
 
 
 def heed(advice: Advice, force: bool) -> Advice:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from armsim.batches.runs import Runs
 from armsim.errors import UsageError, spelled
-from armsim.files.document import clipped
+from armsim.files.nodes import clipped
 from armsim.studies.blocks import LANES, Blocks, BlockSize, Progress
 from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns

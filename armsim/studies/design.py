@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim import document
 from armsim.errors import UsageError, spelled
-from armsim.formulas.values import MOST_RUNS, NORMAL, Drawn, Listed, Spaced, Values, combinations, written_value
+from armsim.formulas.values import MOST_RUNS, NORMAL, Drawn, Listed, Values, combinations
 
 Array = NDArray[np.float64]
 Rows = NDArray[Any]  # floats, or objects where there are words or lists
@@ -68,13 +69,11 @@ class Design:
         """
         return self._points.rows(first, self.count if last is None else last)
 
-    def definition(self) -> dict[str, Any]:
+    @property
+    def definition(self) -> document.Cases:
         """The runs as a study file has them."""
-        sample = {"method": self.method, "runs": self.asked, "seed": self.seed}
-        return {
-            "vary": {path: _written(values) for path, values in self.axes.items()},
-            **({} if self.method == GRID else {"sample": sample}),
-        }
+        sample = document.Sample(method=self.method, runs=self.asked, seed=self.seed)
+        return document.Cases(vary=dict(self.axes), sample=None if self.method == GRID else sample)
 
 
 class Grid:
@@ -170,13 +169,6 @@ def _column(values: Listed) -> NDArray[Any]:
     for i, value in enumerate(values.values):
         column[i] = value
     return column
-
-
-def _written(values: Values) -> Any:
-    """Values as a study file has them."""
-    if isinstance(values, (Spaced, Drawn)):
-        return str(values)
-    return [written_value(value) for value in values.values]
 
 
 def crossed(rows: Array, cases: Rows) -> Rows:

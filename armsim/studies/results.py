@@ -13,8 +13,8 @@ from typing import Any
 from armsim.batches.runs import COMPLETE, Runs
 from armsim.batches.table_text import INDEX, REASON, STATUS, TextTable
 from armsim.errors import UsageError
-from armsim.files.document import Place, clipped
 from armsim.files.faults import refuse
+from armsim.files.nodes import Place, clipped
 from armsim.files.regular_file import open_own
 from armsim.files.study_folder import RECORD, StudyFolder, check_files, read_record, rows_of
 from armsim.files.study_record import RESTORE
@@ -93,13 +93,8 @@ def load_study(path: str | PathLike[str]) -> tuple[Study, Runs]:
     study = study_of(os.path.join(folder, RECORD))
     check_files(folder, tuned=False)
     stored = StudyFolder(folder, {}, b"", study.table)
-    stored.status = COMPLETE if record["results"].get("status") == COMPLETE else "running"
+    stored.look(record)
     file = stored.table
-    if not os.path.isfile(file):
-        raise UsageError.of(
-            file, "the rows of the study", "no such file", f"run `armsim sweep {folder}/{RECORD}` again"
-        )
-    stored.look()
     paths = tuple(study.design.axes)
     names: list[str] = []
     with contextlib.suppress(UnicodeDecodeError, csv.Error):

@@ -17,9 +17,10 @@ from armsim.batches.runs import REFUSED, Runs
 from armsim.batches.simulate_many import Batch, Progress
 from armsim.batches.variants import PREPARING, OpenScenario
 from armsim.compile.threads import check_threads
+from armsim.document.paths import PathError, parse_path, source_of
 from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
-from armsim.files.document import Place, clipped
 from armsim.files.faults import listed
+from armsim.files.nodes import Place, clipped
 from armsim.formulas.values import Drawn, Value, Values, first_value, written_value
 from armsim.loading import Scenario, build_scenario, load_scenario_file
 from armsim.loading.checked import ScenarioFile
@@ -29,7 +30,6 @@ from armsim.measures import measures_of
 from armsim.notebook import counted
 from armsim.plant import Plant
 from armsim.simulation.loop_plan import plant_of_run
-from armsim.spec.paths import PathError, parse_path, source_of
 from armsim.stability.method_choice import with_method
 from armsim.studies.design import Design
 from armsim.studies.study import Study
@@ -85,7 +85,7 @@ class StudyRuns:
             self.structural = tuple(path for path in axes if path in closed or path in self.structural)
         self.results = self._find_measures()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> object:
         """All but machine code, so that a study goes to other processes."""
         return {**vars(self), "_kernels": {}}
 

@@ -8,25 +8,29 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from armsim import document
+from armsim.document.study import MOST_SEED, TABLES
 from armsim.errors import FileFaults, UsageError, spelled
-from armsim.files.document import Place
 from armsim.files.faults import refuse
+from armsim.files.nodes import Place
 from armsim.files.shipped import shipped_path
 from armsim.files.source import find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import Values, listed, parse_values
+from armsim.loading import Given, Overrides
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.scenario import Scenario
-from armsim.loading.scenario_file import Given, scenario_of
+from armsim.loading.scenario_file import scenario_of
 from armsim.measures import measures_of
 from armsim.plant import make_plant
-from armsim.spec.study import FORMAT, MOST_SEED, TABLES
 from armsim.stability.method_choice import with_method
 from armsim.studies.design import GRID, Design
+from armsim.studies.request import NOTHING, StudyRequest
 from armsim.studies.study_file import StudyFile, found_study, is_study, load_study_file
 from armsim.version import __version__
 
 MOST_LISTED = 5000  # values of one path, one by one
+BESIDE = ("overrides", "table")  # may be given beside a study file
 
 
 @dataclass(frozen=True)
@@ -46,14 +50,14 @@ class Study:
 
     scenario: Given
     design: Design = Design()
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Overrides = field(default_factory=dict)
     measure: tuple[str, ...] = ()
     force_step: bool = False
     name: str = ""
     table: str = "csv"
     expected: tuple[tuple[str, str], ...] = ()
 
-    def over(self, design: Design, values: Mapping[str, Any] | None = None, **changed: Any) -> Study:
+    def over(self, design: Design, values: Overrides | None = None, **changed: Any) -> Study:
         """A study of other runs of the scenario.
 
         Args:
@@ -65,7 +69,7 @@ class Study:
         overrides = {path: value for path, value in given.items() if path not in design.axes}
         return replace(self, design=design, overrides=overrides, **changed)
 
-    def values(self, index: int) -> dict[str, Any]:
+    def values(self, index: int) -> Overrides:
         """The values of a run by path.
 
         Raises:
@@ -104,30 +108,28 @@ class Study:
                 raise refuse(Place(path), "", was, "another content", mend)
         return [{"file": name, "sha256": sha256} for name, sha256 in sources]
 
-    def definition(
-        self, files: Sequence[ScenarioFile], folder: str, asked: Mapping[str, Any], drawn: bool
-    ) -> dict[str, Any]:
+    def definition(self, files: Sequence[ScenarioFile], folder: str, drawn: bool, **asked: Any) -> document.Study:
         """What study.yaml in a folder says of it: a study file, but for its results.
 
         Args:
             files: Its scenario, in each of its structures.
             folder: The folder.
-            asked: What is varied and measured, or sought.
             drawn: Whether something is drawn.
+            **asked: What is varied and measured, or sought.
 
         Raises:
             FileFaults: See `sources`.
         """
-        return {
-            "format": FORMAT,
-            "name": self.name or files[0].name,
-            "scenario": _reference(self.scenario, folder),
-            **({"set": plain_data(self.overrides)} if self.overrides else {}),
+        given = self.scenario
+        return document.Study(
+            name=self.name or files[0].name,
+            scenario=plain_data(given) if isinstance(given, Mapping) else called("configs", os.fspath(given), folder),
+            set=plain_data(self.overrides) or None,
             **asked,
-            **({"force_step": True} if self.force_step else {}),
-            "versions": _versions(drawn),
-            "sources": self.sources(files),
-        }
+            force_step=self.force_step or None,
+            versions=_versions(drawn),
+            sources=self.sources(files),
+        )
 
 
 def _versions(drawn: bool) -> dict[str, str]:
@@ -140,30 +142,22 @@ def _versions(drawn: bool) -> dict[str, str]:
     return {"armsim": __version__, "numpy": numpy.__version__, "scipy": scipy.__version__}
 
 
-def study_of(
-    scenario: Given,
-    vary: Mapping[str, Any] | None = None,
-    overrides: Mapping[str, Any] | None = None,
-    measure: tuple[str, ...] = (),
-    sample: Mapping[str, int | None] | None = None,
-    seed: int | None = None,
-    table: str | None = None,
-    force_step: bool = False,
-) -> Study:
-    """A study, from the arguments of `sweep`, or from a study file, in which overrides add to its `set`.
+def study_of(scenario: Given, request: StudyRequest = NOTHING) -> Study:
+    """The study that is asked for, or the one of a study file, in which overrides add to its `set`.
 
     Raises:
         FileFaults: The study file cannot be used.
-        UsageError: Arguments do not go together.
+        UsageError: What is asked does not go together.
     """
-    if not vary and isinstance(scenario, (str, os.PathLike)):
+    if not request.vary and isinstance(scenario, (str, os.PathLike)):
         read_yaml(find_file("configs", found_study(os.fspath(scenario))))  # that it is there, first
-    drawn = {method: count for method, count in (sample or {}).items() if count is not None}
-    told = {"--vary": vary or None, "--measure": measure, "--seed": seed is not None, "--force-step": force_step}
-    file = file_alone(scenario, {**told, **{f"--{method}": True for method in drawn}}, "varied and measured")
+    file = file_alone(scenario, request, "varied and measured")
     if file is not None:
         study = of_file(file)
-        return replace(study, overrides={**study.overrides, **(overrides or {})}, table=table or study.table)
+        return replace(study, overrides={**study.overrides, **request.overrides}, table=request.table or study.table)
+    counts = {"random": request.random, "latin": request.latin, "sobol": request.sobol}
+    drawn = {method: count for method, count in counts.items() if count is not None}
+    seed, table = request.seed, request.table
     if len(drawn) > 1:
         expected, mend = "one way to draw runs", "leave one of them out"
         raise UsageError.of("sample", expected, " and ".join(f"--{method}" for method in drawn), mend)
@@ -175,61 +169,62 @@ def study_of(
     if table not in (None, *TABLES):
         raise UsageError.of("table", " or ".join(TABLES), str(table), "take one of them")
     method, count = next(iter(drawn.items()), (GRID, None))
-    axes = varied(vary or {})
-    design = Design(axes, method, count, seed or 0)
-    return Study(scenario, design, overrides or {}, measure, force_step, table=table or "csv")
+    design = Design(varied(request.vary or {}), method, count, seed or 0)
+    return Study(scenario, design, request.overrides, request.measure, request.force_step, table=table or "csv")
 
 
-def file_alone(scenario: Given, told: Mapping[str, Any], asked: str, tuned: bool = False) -> StudyFile | None:
-    """The study file that is named, and nothing beside it; None where a scenario is.
+def file_alone(scenario: Given, request: object, says: str, tuned: bool = False) -> StudyFile | None:
+    """The study file that is named, and nothing beside it that it says itself; None where a scenario is.
 
     Args:
         scenario: What is named.
-        told: What else is said, by option.
-        asked: What the file says, in words.
+        request: What else is asked, a dataclass whose fields are named as options are.
+        says: What the file says, in words.
         tuned: Whether it is to have `tune`, in place of `vary`.
 
     Raises:
         FileFaults: The study file cannot be used.
         UsageError: Something else is said, or it is a study of the other kind.
     """
-    if isinstance(scenario, Mapping) or not is_study(scenario):
+    if not is_study(scenario):
         return None
-    given = next((option for option, value in told.items() if value not in (None, False, ())), None)
+    told = (name for name, value in vars(request).items() if value is not None and value is not False and value != ())
+    given = next((name for name in told if name not in BESIDE), None)
     if given is not None:
-        where = spelled(given, given.removeprefix("--").replace("-", "_"))
+        where = spelled(f"--{given.replace('_', '-')}", given)
         mend = "write it into the file, or name a scenario"
-        raise UsageError.of(where, f"a study file alone, which says what is {asked}", "both", mend)
+        raise UsageError.of(where, f"a study file alone, which says what is {says}", "both", mend)
     file = load_study_file(scenario)
-    if (file.data["tune"] is not None) != tuned:
+    if (file.document.tune is not None) != tuned:
         command, keys = ("sweep", ("tune", "vary")) if tuned else ("tune", ("vary", "tune"))
-        mend = f"run `armsim {command} {os.fspath(scenario)}`{', or add `tune` to it' if tuned else ''}"
-        raise UsageError.of(os.fspath(scenario), f"a study with `{keys[0]}`", f"one with `{keys[1]}`", mend)
+        name = "<study>" if isinstance(scenario, Mapping) else os.fspath(scenario)
+        mend = f"run `armsim {command} {name}`{', or add `tune` to it' if tuned else ''}"
+        raise UsageError.of(name, f"a study with `{keys[0]}`", f"one with `{keys[1]}`", mend)
     return file
 
 
 def of_file(file: StudyFile) -> Study:
     """The study that a file asks for; of a tuning its cases."""
-    data = file.data
+    asked = file.document
     return Study(
         file.scenario,
-        design_of(data if data["tune"] is None else data["cases"]),
+        design_of(asked if asked.tune is None else asked.cases),
         file.overrides,
-        tuple(data["measure"]),
-        data["force_step"],
-        data["name"] or "",
-        data["table"],
+        asked.measure,
+        asked.force_step,
+        asked.name or "",
+        asked.table,
         file.expected,
     )
 
 
-def design_of(data: Mapping[str, Any] | None) -> Design:
+def design_of(asked: document.Study | document.Cases | None) -> Design:
     """The runs that `vary` and `sample` of a study file ask for."""
-    if data is None:
+    if asked is None:
         return Design()
-    sample = data["sample"]
-    drawn = () if sample is None else (sample["method"], int(sample["runs"].value), int(sample["seed"].value))
-    return Design(data["vary"], *drawn)
+    sample = asked.sample
+    drawn = () if sample is None else (sample.method, int(sample.runs.value), int(sample.seed.value))
+    return Design(asked.vary, *drawn)
 
 
 def varied(vary: Mapping[str, Any], option: str = "--vary") -> dict[str, Values]:
@@ -262,22 +257,28 @@ def _source(option: str, path: str, values: Any) -> str:
     return spelled(f"{option} {path}={values}", f"{option.removeprefix('--')} {path}")
 
 
-def _reference(scenario: Given, folder: str) -> Any:
-    """A scenario as a study file in a folder names it."""
-    if isinstance(scenario, Mapping):
-        return plain_data(scenario)
-    name = os.fspath(scenario)
-    known = shipped_path("configs", os.path.splitext(os.path.basename(name))[0])
-    if known is not None and (not os.path.isfile(name) or os.path.samefile(name, known)):
-        return os.path.splitext(os.path.basename(name))[0]
+def called(kind: str, path: str, folder: str) -> str:
+    """What a file in a folder calls another one: its name if it is a shipped one, or else its path from there.
+
+    Args:
+        kind: "robots" or "configs".
+        path: Of the other one, or its shipped name.
+        folder: The folder.
+    """
+    name = os.path.splitext(os.path.basename(path))[0]
+    known = shipped_path(kind, name)
+    if known is not None and (not os.path.isfile(path) or os.path.samefile(path, known)):
+        return name
     try:
-        return os.path.relpath(os.path.realpath(name), os.path.realpath(folder)).replace(os.sep, "/")
+        return os.path.relpath(os.path.realpath(path), os.path.realpath(folder)).replace(os.sep, "/")
     except ValueError:  # another drive
-        return os.path.abspath(name)
+        return os.path.abspath(path)
 
 
 def plain_data(value: Any) -> Any:
     """Plain data as YAML reads it back."""
+    if hasattr(value, "as_data"):
+        value = value.as_data()
     if isinstance(value, Mapping):
         return {str(key): plain_data(item) for key, item in value.items()}
     if hasattr(value, "tolist"):

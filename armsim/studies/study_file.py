@@ -10,19 +10,23 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
 
+from armsim import document as documents
+from armsim.document.base import Subdocument
+from armsim.document.paths import parse_path, source_of
+from armsim.document.study import FORMAT
 from armsim.errors import ArmsimError, FileFaults, UsageError
-from armsim.files.document import Map, Node, Place, Scalar, clipped, shown
 from armsim.files.faults import Fault, Report, refuse, suggestion
+from armsim.files.nodes import Map, Node, Place, Scalar, clipped, data_of, shown
+from armsim.files.plain_data import nodes_of
 from armsim.files.shipped import looks_like_a_file, shipped_path
 from armsim.files.source import beside, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.quantity import Context
 from armsim.formulas.values import Drawn, Interval, Value, first_value, written_value
+from armsim.loading import Given, Overrides
 from armsim.loading.open_numbers import open_numbers
-from armsim.loading.scenario_file import Given, load_scenario_file
-from armsim.loading.settle import is_structure
-from armsim.spec.paths import parse_path, source_of
-from armsim.spec.study import FORMAT, StudyKeys, plain
+from armsim.loading.scenario_file import load_scenario_file
+from armsim.loading.settle import is_structure, value_at
 
 TRIED = 20  # combinations of words, of which one has to do
 
@@ -33,28 +37,30 @@ class StudyFile:
 
     Attributes:
         path: As the user named it.
-        data: By the keys of `armsim.spec.study.StudyKeys`.
+        document: What the file says.
         scenario: What its scenario is read from.
         overrides: Its `set`, as plain data.
         places: Where the paths of `vary`, of `tune.open`, and the names of measures are.
     """
 
     path: str
-    data: dict[str, Any]
+    document: documents.Study
     scenario: Given
-    overrides: dict[str, Any]
+    overrides: Overrides
     places: dict[str, Place]
 
     @property
     def expected(self) -> tuple[tuple[str, str], ...]:
         """Names and SHA-256 of files that must be as they were."""
-        sources = self.data["sources"] if isinstance(self.data["sources"], list) else []
+        sources = self.document.sources if isinstance(self.document.sources, list) else []
         known = [(x.get("file"), x.get("sha256")) for x in sources if isinstance(x, dict)]
         return tuple((name, sha256) for name, sha256 in known if isinstance(name, str) and isinstance(sha256, str))
 
 
 def is_study(path_or_name: object) -> bool:
-    """Whether a file, or what is shipped under a name, is a study by its `format`."""
+    """Whether a file, what is shipped under a name, or a file's content is a study by its `format`."""
+    if isinstance(path_or_name, Mapping):
+        return str(path_or_name.get("format")).startswith("armsim/study/")
     if not isinstance(path_or_name, (str, os.PathLike)):
         return False
     try:
@@ -71,30 +77,34 @@ def found_study(path_or_name: str) -> str:
     return shipped_path("studies", path_or_name) or path_or_name
 
 
-def load_study_file(path_or_name: str | os.PathLike[str]) -> StudyFile:
+def load_study_file(path_or_name: Given) -> StudyFile:
     """A study file, checked together with its scenario.
 
     Args:
-        path_or_name: A file, or the name of a shipped study.
+        path_or_name: A file, the name of a shipped study, or a file's content: a `document.Study` or plain data.
 
     Raises:
         FileFaults: All that is wrong with it.
     """
-    path = found_study(os.fspath(path_or_name))
-    report = Report()
-    root, _ = read_yaml(path, report)
+    path, report = "", Report()
+    root: Node
+    if isinstance(path_or_name, Mapping):
+        root = nodes_of(path_or_name, Place("<study>"))
+    else:
+        path = found_study(os.fspath(path_or_name))
+        root, _ = read_yaml(path, report)
     if not isinstance(root, Map):
         mend = f"begin the file with `format: {FORMAT}`"
         raise refuse(root.place, "", "a mapping of keys and values", shown(root), mend)
     context = Context(report, folder=os.path.dirname(path))
-    data = StudyKeys().read(root, "", context)
+    study = Subdocument(documents.Study).read(root, "", context)
     report.raise_if_any()
-    assert data is not None  # or there was a fault
-    node = data["scenario"]
-    scenario: Given = plain(node) if isinstance(node, Map) else _scenario_path(node, context.folder)
-    overrides = {key: plain(value) for key, value in data["set"].items()}
-    found = StudyFile(path, data, scenario, overrides, _measures(root))
-    tuned = data["tune"] is not None
+    assert study is not None  # or there was a fault
+    node = study.scenario
+    scenario: Given = data_of(node) if isinstance(node, Map) else _scenario_path(node, context.folder)
+    overrides = {key: data_of(value) for key, value in study.set.items()}
+    found = StudyFile(path, study, scenario, overrides, _measures(root))
+    tuned = study.tune is not None
     sound = not tuned or _is_sound(found, {}, root, report)
     if sound:
         for key in ("cases.vary", "tune.test.vary") if tuned else ("vary",):
@@ -140,9 +150,7 @@ def _check_paths(study: StudyFile, key: str, root: Map, report: Report) -> None:
     node = _at(root, key)
     if not isinstance(node, Map):
         return
-    vary: Any = study.data
-    for step in key.split("."):
-        vary = vary[step]
+    vary = value_at(study.document, key.split("."))
     study.places.update({path: place for path, (place, _) in node.entries.items()})
     structure = {path: of for path, of in vary.items() if is_structure(parse_path(path)) or getattr(of, "words", False)}
     drawn = [path for path, of in structure.items() if isinstance(of, Drawn)]
@@ -161,7 +169,7 @@ def _check_paths(study: StudyFile, key: str, root: Map, report: Report) -> None:
 
 def _words_that_do(
     study: StudyFile, listed: Mapping[str, Sequence[Value]], root: Map, report: Report
-) -> dict[str, Any] | None:
+) -> Overrides | None:
     """Words with which the scenario can be run; None where there are none, which is reported but for faults of words."""
     reports = []
     for values in islice(product(*(of[:TRIED] for of in listed.values())), TRIED):
@@ -174,7 +182,7 @@ def _words_that_do(
     return None
 
 
-def _is_sound(study: StudyFile, words: Mapping[str, Any], root: Map, report: Report) -> bool:
+def _is_sound(study: StudyFile, words: Overrides, root: Map, report: Report) -> bool:
     """Whether the scenario can be run with some words written in; its faults are reported."""
     try:
         if not isinstance(study.scenario, Mapping):
@@ -188,17 +196,19 @@ def _is_sound(study: StudyFile, words: Mapping[str, Any], root: Map, report: Rep
 
 def _check_sought(study: StudyFile, root: Map, report: Report, sound: bool) -> None:
     """Report paths of `tune.open` at which there is no number of a sound scenario, and stages of other paths."""
-    sought: dict[str, Interval] = study.data["tune"]["open"]
+    tune = study.document.tune
+    assert tune is not None  # or nothing is sought
+    sought: dict[str, Interval] = tune.open
     study.places.update({path: place for path, (place, _) in _at(root, "tune.open").entries.items()})
     if sound:
         for path, interval in sought.items():
             _check_path(study, "tune.open", report, {path: interval.at(0.5)})
-    stages = study.data["tune"]["stages"] or [list(sought)]
+    stages = tune.stages or [list(sought)]
     for path in sought:
         if not any(path in stage for stage in stages):
             mend = "add it to a stage, or do not seek it"
             report.add(study.places[path], f"tune.open.{path}", "a path that a stage has", "one in none", mend)
-    for i, stage in enumerate(study.data["tune"]["stages"] or ()):
+    for i, stage in enumerate(tune.stages or ()):
         for k, path in enumerate(stage):
             if path not in sought:
                 place = _at(root, "tune.stages").items[i].items[k].place
@@ -206,9 +216,7 @@ def _check_sought(study: StudyFile, root: Map, report: Report, sound: bool) -> N
                 report.add(place, f"tune.stages[{i}][{k}]", "a path of `open`", clipped(path), mend)
 
 
-def _check_path(
-    study: StudyFile, key: str, report: Report, varied: Mapping[str, Any], words: Mapping[str, Any] | None = None
-) -> None:
+def _check_path(study: StudyFile, key: str, report: Report, varied: Overrides, words: Overrides | None = None) -> None:
     """Report a path at which there is nothing that can be varied.
 
     Args:

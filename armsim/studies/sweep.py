@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -12,22 +13,27 @@ from typing import Any
 
 from armsim.batches.runs import COMPLETE, Runs, check_measure
 from armsim.batches.table_text import INDEX, heading
+from armsim.document.base import written
+from armsim.files.destination import Destination
 from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder, study_folder
+from armsim.loading import Given, Overrides
+from armsim.simulation.execution import Execution
 from armsim.simulation.run import Run
 from armsim.simulation.runner import Progress as SteppingProgress
 from armsim.simulation.simulate import simulate_into
 from armsim.studies.blocks import Blocks, Progress, local_blocks
 from armsim.studies.design import GRID
+from armsim.studies.request import StudyRequest, Workers
 from armsim.studies.results import stored_runs
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study, study_of
 
 
 def sweep(
-    scenario: str | PathLike[str] | Mapping[str, Any],
+    scenario: Given,
     vary: Mapping[str, Any] | None = None,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     measure: Sequence[str] | str = (),
     folder: str | PathLike[str] | None = None,
     *,
@@ -73,58 +79,62 @@ def sweep(
         UsageError: There is nothing at a path, values are none, a measure is unknown, or the folder has something else.
     """
     names = (measure,) if isinstance(measure, str) else tuple(measure)
-    sample = {"random": random, "latin": latin, "sobol": sobol}
-    study = study_of(scenario, vary, overrides, names, sample, seed, table, force_step)
-    return run_study(study, folder, threads, progress, force, cluster=cluster)
+    request = StudyRequest(vary or None, names, seed, force_step, random, latin, sobol, overrides or {}, table)
+    return run_study(
+        study_of(scenario, request), Destination(folder, force), Workers(threads, cluster), StudyWatch(progress)
+    )
 
 
-def run_study(
-    study: Study,
-    folder: str | PathLike[str] | None = None,
-    threads: int | None = None,
-    progress: Progress | None = None,
-    force: bool = False,
-    by: str | None = None,
-    largest: bool = False,
-    tell: Callable[[str], object] | None = None,
-    cluster: str | None = None,
-) -> Runs:
+@dataclass(frozen=True)
+class StudyWatch:
+    """Who is told how far a study is.
+
+    Attributes:
+        progress: Called with runs done and runs in all, of those that were still to do.
+        tell: Called with the best run so far, or with what is waited for, in words.
+        by: The measure by which runs are compared; the first one unless given.
+        largest: Whether its largest value is best.
+    """
+
+    progress: Progress | None = None
+    tell: Callable[[str], object] | None = None
+    by: str | None = None
+    largest: bool = False
+
+
+def run_study(study: Study, destination: Destination, workers: Workers, watch: StudyWatch) -> Runs:
     """Carry out a study; see `sweep`.
 
     Args:
         study: The study.
-        folder: See `sweep`, also for those that follow.
-        threads: How many.
-        progress: Called with runs done and runs in all, of those that were still to do.
-        force: Whether another study may be replaced.
-        by: The measure by which runs are compared; the first one unless given.
-        largest: Whether its largest value is best.
-        tell: Called with the best run so far, or with what is waited for, in words.
-        cluster: Address of a scheduler, or "local".
+        destination: Its folder; one with this study is taken up.
+        workers: What carries it out.
+        watch: Who is told how far it is.
     """
-    if cluster is not None:
+    if workers.cluster is not None:
         from armsim.studies.cluster import check_cluster
 
-        check_cluster(cluster, threads)
+        check_cluster(workers.cluster, workers.threads)
     count = study.design.count  # first: it may be refused
-    runs = StudyRuns(study, threads)
-    by = check_measure(by, runs.measures)
+    runs = StudyRuns(study, workers.threads)
+    by, largest, tell = check_measure(watch.by, runs.measures), watch.largest, watch.tell
     name = study.name or runs.files[0].name
+    folder = destination.folder
     where = os.fspath(folder) if folder is not None else os.path.join("studies", "any")
     lines = heading(runs.paths, runs.measures)
     if study.table == "parquet":
         from armsim.files.parquet import check_parquet
 
         check_parquet("table: parquet")
-    asked = {**study.design.definition(), "measure": list(runs.asked)}
-    asked |= {"table": study.table} if study.table != "csv" else {}
-    definition = study.definition(runs.files, where, asked, study.design.method != GRID)
-    with study_folder(folder, name, definition, lines, study.table, force) as made:
+    table, drawn = study.table if study.table != "csv" else None, study.design.method != GRID
+    asked = study.definition(runs.files, where, drawn, **study.design.definition, measure=runs.asked, table=table)
+    definition = written(asked)
+    with study_folder(folder, name, definition, lines, study.table, destination.force) as made:
         if made.status != COMPLETE:
             try:
                 with (
-                    _runner(cluster, runs, tell) as runner,
-                    closing(runner(runs, study.design, made.rows, progress)) as blocks,
+                    _runner(workers.cluster, runs, tell) as runner,
+                    closing(runner(runs, study.design, made.rows, watch.progress)) as blocks,
                 ):
                     best: list[dict[str, Any]] = []
                     for block in blocks:
@@ -163,24 +173,18 @@ def _finish(made: StudyFolder, study: Study, runs: StudyRuns) -> None:
         from armsim.studies.parquet import parquet_writer
 
         convert = parquet_writer(study.design.axes, runs.measures)
-    with interrupts_later():
-        made.finish(convert)
+    made.finish(convert)
 
 
 def simulate_row(
-    study: Study,
-    index: int,
-    folder: str | PathLike[str] | None = None,
-    force: bool = False,
-    progress: SteppingProgress | None = None,
+    study: Study, index: int, destination: Destination, progress: SteppingProgress | None = None
 ) -> tuple[Run, Path]:
     """Run one row of a study into a run folder; its measures are the row's, to the bit.
 
     Args:
         study: The study.
         index: Of the row.
-        folder: See `armsim.simulation.simulate.simulate_into`.
-        force: Likewise.
+        destination: See `armsim.simulation.simulate.simulate_into`.
         progress: Likewise.
 
     Raises:
@@ -190,5 +194,5 @@ def simulate_row(
     runs = StudyRuns(study, 1)
     scenario = runs.scenario([*values.values()])
     return simulate_into(
-        folder, scenario, progress=progress, force_step=study.force_step, measure=runs.asked, force=force
+        destination, scenario, Execution(force_step=study.force_step, measure=runs.asked), progress=progress
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -33,13 +33,13 @@ def methods(context: click.Context, parameter: click.Parameter, incomplete: str)
 
 def joints(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
     """Completes the joints of the ROBOT on the line."""
-    names = [joint["name"] for joint in _data(context).get("joints", ())]
+    names = [joint.name for joint in _document(context).get("joints", ())]
     return [name for name in names if name.startswith(incomplete)]
 
 
 def paths(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
     """Completes paths of values, `control.kp[0]`, of the SCENARIO or ROBOT on the line."""
-    return [path for path in _paths(_data(context)) if path.startswith(incomplete)]
+    return [path for path in _paths(_document(context)) if path.startswith(incomplete)]
 
 
 def settings(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
@@ -59,8 +59,8 @@ def completed(command: click.Command) -> click.Command:
     return command
 
 
-def _data(context: click.Context) -> dict[str, Any]:
-    """The data of the file on the line, a scenario's with its robot's; nothing if there is none, or none that is sound."""
+def _document(context: click.Context) -> Any:
+    """The content of the file on the line, a scenario's with its robot's; nothing if there is none, or none that is sound."""
     from armsim.errors import ArmsimError
     from armsim.loading import load_robot_file, load_scenario_file
 
@@ -70,24 +70,26 @@ def _data(context: click.Context) -> dict[str, Any]:
     if given is None:
         return {}
     with suppress(ArmsimError):
-        file = load_scenario_file(given)
-        return {**file.data, "robot": file.robot.data}
+        return load_scenario_file(given).whole
     with suppress(ArmsimError):
-        return load_robot_file(given).data
+        return load_robot_file(given).document
     return {}
 
 
-def _paths(data: Any, path: str = "") -> Iterator[str]:
+def _paths(value: Any, path: str = "") -> Iterator[str]:
     """The paths of all values, and of lists of numbers as a whole; items with a name by their name."""
-    if isinstance(data, dict):
-        for key, value in data.items():
+    from armsim.document.base import below
+
+    here = below(value)
+    if isinstance(here, Mapping):
+        for key, item in here.items():
             if key not in FIXED:
-                yield from _paths(value, f"{path}.{key}" if path else key)
-    elif isinstance(data, list):
-        if not any(isinstance(item, dict) for item in data):
+                yield from _paths(item, f"{path}.{key}" if path else key)
+    elif isinstance(here, tuple):
+        if not any(isinstance(item, Mapping) for item in here):
             yield path
-        for k, item in enumerate(data):
-            name = item.get("name") if isinstance(item, dict) else None
+        for k, item in enumerate(here):
+            name = item.get("name") if isinstance(item, Mapping) else None
             yield from _paths(item, f"{path}[{name or k}]")
     else:
         yield path

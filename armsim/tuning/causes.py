@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -57,9 +56,9 @@ def causes_of(
     return found
 
 
-def _finer(scenario: Scenario, axes: Mapping[str, Values]) -> list[tuple[str, dict[str, Any]]]:
+def _finer(scenario: Scenario, axes: Mapping[str, Values]) -> list[tuple[str, dict[str, float]]]:
     """Settings without a cause, in the order in which they are tried."""
-    given = scenario.file.data["integrator"]["dt"]
+    given = scenario.file.document.integrator.dt
     step = {} if scenario.adaptive and given is None and DT not in axes else {DT: scenario.dt / FINER}
     found = [(STEP, step)] if step else []
     if scenario.clock.sample_every is not None or PERIOD in axes:
@@ -68,7 +67,7 @@ def _finer(scenario: Scenario, axes: Mapping[str, Values]) -> list[tuple[str, di
     return found
 
 
-def _finely(rows: Rows, axes: Mapping[str, Values], finer: Mapping[str, Any]) -> Rows:
+def _finely(rows: Rows, axes: Mapping[str, Values], finer: Mapping[str, float]) -> Rows:
     """Cases whose own steps and periods are as much finer."""
     made = rows.copy()
     for column, path in enumerate(axes):

@@ -18,7 +18,7 @@ def check_study(path_or_name: str | os.PathLike[str]) -> tuple[tuple[Fault, ...]
     """The faults of a study file of either kind, refusals without a place as text, and notes on what it asks."""
     try:
         file = load_study_file(path_or_name)
-        notes = _study_notes(file) if file.data["tune"] is None else _tuning_notes(file)
+        notes = _study_notes(file) if file.document.tune is None else _tuning_notes(file)
     except FileFaults as error:
         return error.faults, [], []
     except ArmsimError as error:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from armsim.control import ComputedTorque, Controller
+from armsim.document.base import plain, walk
+from armsim.document.overrides import Overrides
 from armsim.errors import ArmsimError
 from armsim.formulas.quantity import Quantity
 from armsim.formulas.values import Values
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import MOST_DELAY
-from armsim.spec.paths import path_text
 from armsim.studies.design import Design, Rows, crossed
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
@@ -135,7 +136,7 @@ def _delay(
 ) -> Margin:
     """How much more delay all cases hold with; whole periods, each of which has machine code of its own."""
     period = scenario.clock.at(scenario.clock.sample_every or 1)
-    before = (scenario.file.steps["delay"] or 0) // (scenario.file.steps["period"] or 1)
+    before = scenario.file.steps.delay_in_periods
 
     def holds(periods: int) -> bool:
         try:
@@ -155,7 +156,7 @@ def _delay(
     return Margin(DELAYED, DELAY, 0.0, good * period, True, beyond and before + good == MOST_DELAY)
 
 
-def _own_model(scenario: Scenario, axes: Mapping[str, Values]) -> dict[str, Any]:
+def _own_model(scenario: Scenario, axes: Mapping[str, Values]) -> Overrides:
     """The arm as the controller's model, where it has none of its own, so that it stays when masses are off.
 
     Not where cases are of other arms, with which it goes along.
@@ -165,31 +166,29 @@ def _own_model(scenario: Scenario, axes: Mapping[str, Values]) -> dict[str, Any]
         command.feedforward is not None or isinstance(command.law, ComputedTorque)
     )
     moved = any(path.split(".")[0] in ("robot", "payload") for path in axes)
-    if not models or moved or scenario.file.model is not None or scenario.file.data["payload"] is not None:
+    if not models or moved or scenario.file.model is not None or scenario.file.document.payload is not None:
         return {}
-    return {"control.model": resolved_robot(scenario.file.robot.data)}
+    return {"control.model": plain(resolved_robot(scenario.file.robot.document))}
 
 
 def _gains(scenario: Scenario) -> dict[str, float]:
     """All gains of the controller, by path."""
-    control = scenario.file.data["control"] or {}
-    return {path: value for key in GAINS for path, value in _numbers(control.get(key), ["control", key], "")}
+    control = scenario.file.document.control
+    return (
+        {}
+        if control is None
+        else {path: x for key in GAINS for path, x in _given(control.entries[key], f"control.{key}")}
+    )
 
 
 def _masses(scenario: Scenario) -> dict[str, float]:
     """All masses of the robot's file, and of its payload, by path."""
-    robot = scenario.file.robot.data
-    found = _numbers(robot, ["robot"], "mass")
-    payload = scenario.file.data["payload"]
-    return {path: value for path, value in (*found, *_numbers(payload, ["payload"], "mass")) if value > 0.0}
+    file = scenario.file
+    found = [*_given(file.robot.document, "robot"), *_given(file.document.payload, "payload")]
+    return {path: value for path, value in found if value > 0.0 and path.endswith(".mass")}
 
 
-def _numbers(data: Any, steps: list[str | int], key: str) -> list[tuple[str, float]]:
-    """The numbers below some data: those of a key, or all of them."""
-    if isinstance(data, dict):
-        return [x for name, value in data.items() if name != "parameters" for x in _numbers(value, [*steps, name], key)]
-    if isinstance(data, list):
-        return [x for i, value in enumerate(data) for x in _numbers(value, [*steps, i], key)]
-    if isinstance(data, Quantity) and key in ("", steps[-1]) and data.given and not data.varies:
-        return [(path_text(steps), data.value)]
-    return []
+def _given(value: Any, path: str) -> list[tuple[str, float]]:
+    """The numbers that a file gives at and below a path."""
+    found = [(at, x) for at, x, _ in walk(value, path) if isinstance(x, Quantity) and ".parameters." not in at]
+    return [(at, x.value) for at, x in found if x.given and not x.varies]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim import document
 from armsim.batches.runs import Runs
+from armsim.document.base import written
 from armsim.files.study_folder import TUNED
 from armsim.formulas.values import Interval
 from armsim.notebook import counted, html_table
+from armsim.records import attributes
 from armsim.tuning.margins import Margin
 from armsim.tuning.objective import UNMET, Merit
 from armsim.tuning.search import NEAR
@@ -44,7 +47,7 @@ class TuningResult:
         causes: How many of the cases that do not hold, of those that were looked into, do not because of what.
         held: How many of its own cases hold.
         margins: How much numbers, masses and delay may be off before one of them does not.
-        control: The controller as the tuned scenario has it.
+        control: The controller of the tuned scenario, without defaults; None where it has none.
         simulated: Time in the loops of the search's runs [s]; 0 of what had been done before.
     """
 
@@ -66,7 +69,7 @@ class TuningResult:
     causes: Mapping[str, int] = field(default_factory=dict, repr=False)
     held: int = 0
     margins: tuple[Margin, ...] = field(default=(), repr=False)
-    control: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    control: document.Control | None = field(default=None, repr=False)
     simulated: float = 0.0
 
     @property
@@ -113,12 +116,7 @@ class TuningResult:
     def summary(self) -> dict[str, Any]:
         """All of it as plain data, but for the curve and the cases one by one, and for how long it took."""
         return {
-            "folder": self.folder,
-            "status": self.status,
-            "minimise": self.minimise,
-            "over": self.over,
-            "cases": self.cases,
-            "objective": self.objective,
+            **attributes(self, "folder", "status", "minimise", "over", "cases", "objective"),
             "violation": self.merit.violation,
             "before": None if self.first is None or self.outside else self.first.objective,
             "values": dict(self.values),
@@ -135,8 +133,8 @@ class TuningResult:
                 "hold": int(self.holds.sum()),
                 "causes": dict(self.causes),
             },
-            "margins": [asdict(margin) for margin in self.margins],
-            "control": dict(self.control),
+            **attributes(self, "margins"),
+            "control": written(self.control or {}),
         }
 
     @property

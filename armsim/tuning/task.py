@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from armsim.document.study import MOST_CASES
 from armsim.errors import ArmsimError, UsageError, spelled
 from armsim.formulas.values import combinations
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario import Scenario
 from armsim.loading.settle import numbers_at
-from armsim.spec.study import MOST_CASES
 from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
@@ -92,7 +92,7 @@ class Task:
 def places_at(file: ScenarioFile, path: str) -> tuple[str, ...]:
     """The numbers of a scenario that a path stands for, each by a path of its own; none where it is structure."""
     try:
-        return tuple(numbers_at({**file.data, "robot": file.robot.data}, path))
+        return tuple(numbers_at(file.whole, path))
     except ArmsimError:
         return ()
 

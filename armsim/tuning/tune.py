@@ -12,25 +12,30 @@ from typing import Any
 import numpy as np
 
 from armsim.batches.runs import COMPLETE, INTERRUPTED, Runs
+from armsim.document.base import written
 from armsim.errors import FileFaults, UsageError
+from armsim.files.destination import Destination
 from armsim.files.interrupts import interrupts_later
-from armsim.files.new_file import whole_file
+from armsim.files.new_file import write_whole
+from armsim.files.nodes import data_of
 from armsim.files.study_folder import SUMMARY, TEST, TUNED, StudyFolder, study_folder
 from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
-from armsim.loading.scenario import Scenario
-from armsim.spec.study import plain as plain_nodes
+from armsim.loading import Given, Overrides
+from armsim.loading.scenario import Scenario, unusual
 from armsim.studies.design import Design
+from armsim.studies.request import Workers
 from armsim.studies.runs import StudyRuns
-from armsim.studies.sweep import run_study
+from armsim.studies.sweep import StudyWatch, run_study
 from armsim.tuning.causes import causes_of
 from armsim.tuning.margins import Margin, margins_of
 from armsim.tuning.objective import met, outcome
+from armsim.tuning.request import TuningRequest
 from armsim.tuning.result import TuningResult
 from armsim.tuning.search import METHODS
 from armsim.tuning.task import Task
 from armsim.tuning.trials import Stopped, Trials, trial_heading
-from armsim.tuning.tuned_file import COMMENT, tuned_scenario, write_tuned, written_control
+from armsim.tuning.tuned_file import COMMENT, write_tuned
 from armsim.tuning.tuning import Tuning, tuning_of
 from armsim.tuning.validation import test_in_words
 
@@ -39,10 +44,10 @@ MOST_MARGIN_CASES = 64
 
 
 def tune(
-    scenario: str | PathLike[str] | Mapping[str, Any],
+    scenario: Given,
     open: Mapping[str, Any] | None = None,
     minimise: str | Mapping[str, float] | None = None,
-    overrides: Mapping[str, Any] | None = None,
+    overrides: Overrides | None = None,
     folder: str | PathLike[str] | None = None,
     *,
     subject_to: Sequence[str] | str = (),
@@ -96,12 +101,11 @@ def tune(
         FileFaults: The scenario, its robot or the study file cannot be run; says where and why.
         UsageError: There is no number at a path, a measure is unknown, no trial is complete, or the folder has something else.
     """
-    tuning = tuning_of(
-        scenario, open, minimise, overrides, subject_to=subject_to, over=over, stages=stages, cases=cases,
-        draw_cases=draw_cases, method=method, trials=trials, seed=seed, holds=holds, test=test, draw_test=draw_test,
-        force_step=force_step,
+    request = TuningRequest(
+        open, minimise, subject_to, over, stages, cases, draw_cases, method, trials, seed, holds, test, draw_test,
+        force_step, overrides or {},
     )  # fmt: skip
-    return run_tuning(tuning, folder, threads, Watch(progress), force)
+    return run_tuning(tuning_of(scenario, request), folder, threads, Watch(progress), force)
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ def run_tuning(
     watch = watch or Watch()
     task = Task(tuning, threads)
     where = os.fspath(folder) if folder is not None else os.path.join("studies", "any")
-    definition = tuning.definition(task.runs.files, where)
+    definition = written(tuning.definition(task.runs.files, where))
     _spare_sources(task, where)
     with study_folder(folder, task.name, definition, trial_heading([*task.sought]), "csv", force) as made:
         trials = Trials(task, made, watch.trials, watch.tell)
@@ -180,13 +184,12 @@ def _search(task: Task, trials: Trials, made: StudyFolder) -> None:
         METHODS[tuning.method](cost, shares, tuning.trials, tuning.seed + k)
     trials.flush()
     if made.status != COMPLETE:
-        with interrupts_later():
-            made.finish()
+        made.finish()
 
 
 def _result(task: Task, trials: Trials, made: StudyFolder, scenario: Scenario, status: str) -> TuningResult:
     """What the search has found."""
-    tuning = task.tuning
+    tuning, control = task.tuning, scenario.file.document.control
     return TuningResult(
         folder=made.path,
         name=task.name,
@@ -200,7 +203,7 @@ def _result(task: Task, trials: Trials, made: StudyFolder, scenario: Scenario, s
         merit=trials.merit,
         trials=trials.table,
         conditions=tuple(one.text for one in task.conditions),
-        control=written_control(scenario),
+        control=None if control is None else unusual(control),
         tried=test_in_words(task.test),
         simulated=task.runs.loop_s,
     )
@@ -221,17 +224,15 @@ def _nothing(folder: str, trials: Runs) -> UsageError:
 def _validate(task: Task, found: TuningResult, scenario: Scenario, watch: Watch) -> TuningResult:
     """Write the tuned scenario; test it, find out why cases do not hold, and how far numbers may be off."""
     tuning = task.tuning
-    changed = [*tuning.study.overrides, *task.sought]
-    document = tuned_scenario(tuning.study.scenario, changed, scenario, found.folder)
     over = f", the {tuning.over} of {found.cases} cases" if found.cases > 1 else ""
     comment = COMMENT.format(name=found.name, minimise=tuning.minimise, objective=found.objective, over=over)
-    write_tuned(found.folder, document, comment)
+    write_tuned(found.folder, tuning.study.scenario, {**tuning.study.overrides, **found.values}, comment)
     if task.test is not None:
         test = _test(task, found, task.test, watch)
         found = replace(found, test=test, holds=met(task.conditions, test))
-    known = _known(found.folder)
+    known = _known(found)
     if known is not None:
-        return replace(found, **known)
+        return known
     causes: dict[str, int] = {}
     failing = np.flatnonzero(~found.holds)
     if task.test is not None and len(failing):
@@ -245,8 +246,8 @@ def _validate(task: Task, found: TuningResult, scenario: Scenario, watch: Watch)
         margins = margins_of(task, scenario, found.values, kept, watch.margins)
     found = replace(found, causes=causes, held=int(right.sum()), margins=tuple(margins))
     text = yaml_text({**found.summary(), "causes": causes}, "What an armsim tuning came to.")
-    with interrupts_later(), whole_file(os.path.join(found.folder, SUMMARY)) as file:
-        file.write(text.encode())
+    with interrupts_later():
+        write_whole(os.path.join(found.folder, SUMMARY), text)
     return found
 
 
@@ -259,21 +260,22 @@ def _test(task: Task, found: TuningResult, cases: Design, watch: Watch) -> Runs:
     study = task.study(cases, found.values)
     measures = tuple(dict.fromkeys((task.tuning.minimise, *study.measure)))
     study = replace(study, measure=measures, name=TEST, expected=())
-    done = run_study(study, os.path.join(found.folder, TEST), task.threads, watch.test, force=True)
+    folder = Destination(os.path.join(found.folder, TEST), force=True)
+    done = run_study(study, folder, Workers(task.threads), StudyWatch(watch.test))
     if not done.whole:
         raise KeyboardInterrupt
     return done
 
 
-def _known(folder: str) -> dict[str, Any] | None:
-    """What summary.yaml says of the test's causes, of the tuning's own cases and of margins, if it is there, and sound."""
+def _known(found: TuningResult) -> TuningResult | None:
+    """It with what summary.yaml says of the test's causes, of its own cases and of margins, if that is there, and sound."""
     try:
-        root, _ = read_yaml(os.path.join(folder, SUMMARY))
-        data: Any = plain_nodes(root)
-        return {
-            "causes": {str(cause): int(count) for cause, count in data["causes"].items()},
-            "held": int(data["held"]),
-            "margins": tuple(Margin(**one) for one in data["margins"]),
-        }
+        data: Any = data_of(read_yaml(os.path.join(found.folder, SUMMARY))[0])
+        return replace(
+            found,
+            causes={str(cause): int(count) for cause, count in data["causes"].items()},
+            held=int(data["held"]),
+            margins=tuple(Margin(**one) for one in data["margins"]),
+        )
     except (FileFaults, LookupError, TypeError, ValueError, AttributeError):
         return None

@@ -7,18 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from armsim import document
+from armsim.document.study import MOST_CASES, MOST_SEED, MOST_TRIALS, OVER, SEARCHES, weighted
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import suggestion
 from armsim.files.source import find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import Drawn, Interval, parse_interval
+from armsim.loading import Given, Overrides
 from armsim.loading.checked import ScenarioFile
-from armsim.loading.scenario_file import Given, load_scenario_file
-from armsim.spec.study import MOST_CASES, MOST_SEED, MOST_TRIALS, OVER, SEARCHES, weighted
+from armsim.loading.scenario_file import load_scenario_file
 from armsim.studies.design import SOBOL, Design
 from armsim.studies.study import Study, design_of, file_alone, varied
 from armsim.studies.study import of_file as study_of_file
 from armsim.studies.study_file import StudyFile, found_study
+from armsim.tuning.request import NOTHING, TuningRequest
 from armsim.tuning.search import FEWEST
 
 IAE = "iae"
@@ -54,65 +57,40 @@ class Tuning:
     holds: tuple[str, ...] | None
     test: Design | None
 
-    def definition(self, files: Sequence[ScenarioFile], folder: str) -> dict[str, Any]:
+    def definition(self, files: Sequence[ScenarioFile], folder: str) -> document.Study:
         """What study.yaml in a folder says of it; see `Study.definition`."""
-        tune: dict[str, Any] = {
-            "open": {path: str(of) for path, of in self.sought.items()},
-            "minimise": self.minimise,
-            "subject_to": list(self.subject_to),
-            "over": self.over,
-            "stages": [list(stage) for stage in self.stages],
-            "method": self.method,
-            "trials": self.trials,
-            "seed": self.seed,
-            "holds": None if self.holds is None else list(self.holds),
-            "test": None if self.test is None else self.test.definition(),
-        }
-        cases = self.study.design
-        asked = {"tune": {key: value for key, value in tune.items() if value is not None}}
-        asked |= {"cases": cases.definition()} if cases.axes else {}
-        return self.study.definition(files, folder, asked, drawn=True)
+        tune = document.Tune(
+            open={path: str(of) for path, of in self.sought.items()},
+            minimise=self.minimise,
+            subject_to=self.subject_to,
+            over=self.over,
+            stages=self.stages,
+            method=self.method,
+            trials=self.trials,
+            seed=self.seed,
+            holds=self.holds,
+            test=None if self.test is None else self.test.definition,
+        )
+        cases = self.study.design.definition
+        return self.study.definition(files, folder, True, tune=tune, cases=cases if cases.vary else None)
 
 
-def tuning_of(
-    scenario: Given,
-    open: Mapping[str, Any] | None = None,
-    minimise: str | Mapping[str, float] | None = None,
-    overrides: Mapping[str, Any] | None = None,
-    *,
-    subject_to: Sequence[str] | str = (),
-    over: str | None = None,
-    stages: Sequence[Sequence[str]] | None = None,
-    cases: Mapping[str, Any] | None = None,
-    draw_cases: int | None = None,
-    method: str | None = None,
-    trials: int | None = None,
-    seed: int | None = None,
-    holds: Sequence[str] | str | None = None,
-    test: Mapping[str, Any] | None = None,
-    draw_test: int | None = None,
-    force_step: bool = False,
-) -> Tuning:
-    """What the arguments of `armsim.tune` ask, or a study file, in which overrides add to its `set`.
+def tuning_of(scenario: Given, request: TuningRequest = NOTHING) -> Tuning:
+    """The tuning that is asked for, or the one of a study file, in which overrides add to its `set`.
 
     Raises:
         FileFaults: The study file cannot be used.
-        UsageError: Arguments do not go together.
+        UsageError: What is asked does not go together.
     """
-    told = {
-        "--open": open, "--minimise": minimise, "--subject-to": subject_to, "--over": over, "--stage": stages,
-        "--case": cases, "--draw-cases": draw_cases, "--method": method, "--trials": trials, "--seed": seed,
-        "--holds": holds, "--test": test, "--draw-test": draw_test, "--force-step": force_step,
-    }  # fmt: skip
-    file = file_alone(scenario, told, "sought", tuned=True)
+    file = file_alone(scenario, request, "sought", tuned=True)
     if file is not None:
         tuning = of_file(file)
-        given = {**tuning.study.overrides, **(overrides or {})}
+        given = {**tuning.study.overrides, **request.overrides}
         return replace(tuning, study=replace(tuning.study, overrides=given))
-    for option, value, known in (("over", over, OVER), ("method", method, SEARCHES)):
+    for option, value, known in (("over", request.over, OVER), ("method", request.method, SEARCHES)):
         if value not in (None, *known):
             raise UsageError.of(spelled(f"--{option}", option), " or ".join(known), str(value), "take one of them")
-    for option, vary, count in (("case", cases, draw_cases), ("test", test, draw_test)):
+    for option, vary, count in (("case", request.case, request.draw_cases), ("test", request.test, request.draw_test)):
         draw = "draw-cases" if option == "case" else "draw-test"
         if count is not None and not vary:
             where = spelled(f"--{draw} {count}", draw.replace("-", "_"))
@@ -121,49 +99,52 @@ def tuning_of(
             )
             raise UsageError.of(where, "something that cases vary", "nothing", mend)
         _check_whole(draw, count, 1, MOST_CASES)
-    _check_whole("trials", trials, FEWEST if method == "differential_evolution" else 1, MOST_TRIALS)
-    _check_whole("seed", seed, 0, MOST_SEED)
-    seed = seed or 0
-    if not open:
-        _check_readable(scenario, overrides)
-    sought = _intervals(open)
-    minimise = weighted(minimise) if isinstance(minimise, Mapping) else minimise or IAE
-    parts = _stages(stages, sought)
-    design = Design() if cases is None else _cases(cases, draw_cases, "--case", seed)
+    _check_whole("trials", request.trials, FEWEST if request.method == "differential_evolution" else 1, MOST_TRIALS)
+    _check_whole("seed", request.seed, 0, MOST_SEED)
+    seed, minimise = request.seed or 0, request.minimise
+    if not request.open:
+        _check_readable(scenario, request.overrides)
+    sought = _intervals(request.open)
     return Tuning(
-        Study(scenario, design, overrides or {}, force_step=force_step),
-        sought,
-        minimise,
-        _texts(subject_to),
-        over or OVER[0],
-        parts,
-        method or SEARCHES[0],
-        trials,
-        seed,
-        None if holds is None else _texts(holds),
-        None if test is None else _cases(test, draw_test, "--test", seed + 1),
+        sought=sought,
+        minimise=weighted(minimise) if isinstance(minimise, Mapping) else minimise or IAE,
+        stages=_stages(request.stage, sought),
+        study=Study(
+            scenario,
+            Design() if request.case is None else _cases(request.case, request.draw_cases, "--case", seed),
+            request.overrides,
+            force_step=request.force_step,
+        ),
+        subject_to=_texts(request.subject_to),
+        over=request.over or OVER[0],
+        method=request.method or SEARCHES[0],
+        trials=request.trials,
+        seed=seed,
+        holds=None if request.holds is None else _texts(request.holds),
+        test=None if request.test is None else _cases(request.test, request.draw_test, "--test", seed + 1),
     )
 
 
 def of_file(file: StudyFile) -> Tuning:
     """The tuning that a study file asks for."""
-    tune = file.data["tune"]
+    tune = file.document.tune
+    assert tune is not None  # or the file asks for no tuning
     return Tuning(
         study_of_file(file),
-        tune["open"],
-        tune["minimise"],
-        tuple(tune["subject_to"]),
-        tune["over"],
-        tuple(map(tuple, tune["stages"])) if tune["stages"] else (tuple(tune["open"]),),
-        tune["method"],
-        None if tune["trials"] is None else int(tune["trials"].value),
-        int(tune["seed"].value),
-        None if tune["holds"] is None else tuple(tune["holds"]),
-        None if tune["test"] is None else design_of(tune["test"]),
+        tune.open,
+        tune.minimise,
+        tune.subject_to,
+        tune.over,
+        tune.stages if tune.stages else (tuple(tune.open),),
+        tune.method,
+        None if tune.trials is None else int(tune.trials.value),
+        int(tune.seed.value),
+        tune.holds,
+        None if tune.test is None else design_of(tune.test),
     )
 
 
-def _check_readable(scenario: Given, overrides: Mapping[str, Any] | None) -> None:
+def _check_readable(scenario: Given, overrides: Overrides) -> None:
     """Raise what is wrong with a file in which a study or a scenario was meant."""
     if not isinstance(scenario, Mapping):
         read_yaml(find_file("configs", found_study(os.fspath(scenario))))

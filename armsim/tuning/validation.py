@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armsim.batches.runs import Runs
 from armsim.control import Constant, Controller
-from armsim.files.document import clipped
+from armsim.files.nodes import clipped
 from armsim.formulas.quantity import plain_number
 from armsim.formulas.values import UNIFORM, Drawn, Listed, Spaced, Values
 from armsim.loading.scenario import Scenario
@@ -107,7 +107,7 @@ def _in_words(of: Values) -> str:
 
 def is_unladen(scenario: Scenario) -> bool:
     """Whether the tool carries nothing, so that a mass may be hung on it."""
-    return scenario.file.data["payload"] is None and scenario.arm.payload.mass == 0.0
+    return scenario.file.document.payload is None and scenario.arm.payload.mass == 0.0
 
 
 def mass_of(scenario: Scenario) -> float:

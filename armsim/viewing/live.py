@@ -13,9 +13,9 @@ import numpy as np
 from armsim.errors import UsageError, spelled
 from armsim.exporting.interface import Model
 from armsim.exporting.scenario import entries_of_scenario
-from armsim.figures.drawn_run import DrawnArm, columns_over_time
+from armsim.figures.drawn_run import columns_over_time
 from armsim.figures.panels import Panels
-from armsim.loading import Scenario, load_robot_file, read_scenario
+from armsim.loading import Scenario, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.viewing.arm_data import arm_data
 from armsim.viewing.programs import NAME, fields, printed
@@ -42,7 +42,6 @@ class Slider:
         high: At its upper end.
         log: Whether it moves by ratios.
         joint: Whose target it is, by index; None for another number.
-        turns: Whether the joint turns.
     """
 
     path: str
@@ -54,7 +53,6 @@ class Slider:
     high: float
     log: bool = False
     joint: int | None = None
-    turns: bool = False
 
 
 def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Sliders = NONE) -> dict[str, Any]:
@@ -68,7 +66,7 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
         sliders: See `armsim.viewing.view.view`.
 
     Returns:
-        arm, duration [s], method, dt [s] of a step, program (a module with begin, step and observe), row (names of its
+        arms, duration [s], method, dt [s] of a step, program (a module with begin, step and observe), row (names of its
         numbers), numbers (each a `Slider` with its field in the program), forces and panels (see `forces_of` and `panel_data` in
         `armsim.viewing.run_data`) and degrees.
 
@@ -86,11 +84,8 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
     _, _, observe = entries
     names = [item.name for item in observe.result.items]
     rowless = columns_over_time(scenario.name, {"t_s": [], **{name: [] for name in names}}, written.scenario_data)
-    robot = dict(written.scenario_data["robot"])
-    if written.scenario_data.get("payload") is not None:
-        robot["payload"] = written.scenario_data["payload"]
     return {
-        "arm": arm_data(DrawnArm.of(load_robot_file(robot).data)),
+        "arms": [arm_data(rowless.known_arm())],
         "duration": written.scenario_data["duration"],
         "method": scenario.method,
         "dt": clock.at(1),
@@ -98,7 +93,7 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
         "row": names,
         "numbers": [{**asdict(number), "field": by_path[number.path]} for number in numbers],
         "forces": forces_of(written.scenario_data),
-        "panels": [panel_data(panel) for panel in Panels(rowless, degrees).default()],
+        "panels": [panel_data(panel) for panel in Panels(rowless, "deg" if degrees else "").default()],
         "degrees": degrees,
     }
 
@@ -115,7 +110,7 @@ def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], 
         for i, (joint, value) in enumerate(zip(arm.joints, target, strict=True)):
             span = 1.0 if joint.kind.turns else 0.2
             path, unit, ends = f"control.target[{i}]", joint.kind.length, (value - span, value + span)
-            numbers.append(Slider(path, "target", names[i], unit, value, *ends, joint=i, turns=joint.kind.turns))
+            numbers.append(Slider(path, "target", names[i], unit, value, *ends, joint=i))
     for key in GAINS:
         if _numeric(control.get(key), arm.n):
             for i, value in enumerate(control[key]):
@@ -125,7 +120,7 @@ def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], 
     data["payload"], load = _payload(data.get("payload") or data["robot"].get("payload") or {})
     numbers += load
     push = len(data.get("external") or [])
-    point = [float(x) for x in arm.tool.position]
+    point = list(arm.tool.position)
     data["external"] = [*(data.get("external") or []), {"link": names[-1], "point": point, "force": [1.0, 1.0, 1.0]}]
     for axis in range(3):
         numbers.append(Slider(f"external[{push}].force[{axis}]", "push", "xyz"[axis], "N", 0.0, -50.0, 50.0))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from armsim.actuation import drive_torques
 from armsim.actuation import motor as dc
+from armsim.dynamics import own_poses
 from armsim.exporting.interface import Argument, Entry, Model, Named
 from armsim.exporting.javascript import JavaScript
 from armsim.exporting.language import Style
 from armsim.expr import Scalar, trace
 from armsim.model import Arm
+from armsim.spatial import ZERO
 
 NAME = "program"
 
@@ -24,21 +26,38 @@ def printed(model: Model) -> str:
 
 def holding_program(arm: Arm) -> str:
     """A module with `hold`: from joint positions to torques, and voltages and currents of electric motors, that hold them."""
-    powered = [i for i, joint in enumerate(arm.joints) if joint.electric_motor is not None]
     still = [0.0] * arm.n
 
     def hold(*q: Scalar) -> list[Scalar]:
         tau = drive_torques(arm, list(q), still, still)
-        motors = [(arm.joints[i].electric_motor, tau[i]) for i in powered]
+        motors = [(joint.electric_motor, x) for joint, x in zip(arm.joints, tau, strict=True)]
         asked = [dc.demand(motor, x, 0.0) for motor, x in motors if motor is not None]
         return [*tau, *(u for u, _ in asked), *(i for _, i in asked)]
 
-    q = Argument("q", "joint positions", tuple(Named(f"q{i}") for i in range(arm.n)))
-    kinds = [("tau", range(arm.n)), ("voltage", powered), ("current", powered)]
-    found = Argument("held", "what holds them", tuple(Named(f"{kind}{i}") for kind, joints in kinds for i in joints))
-    function = trace(hold, [item.name for item in q.items], "hold")
-    about = ["what holds the arm at rest"]
-    return printed(Model(NAME, about, [Entry("hold", "What holds the arm at rest.", function, (q,), found)]))
+    return _of_positions("hold", "What holds the arm at rest.", arm, hold)
+
+
+def frames_program(arm: Arm) -> str:
+    """A module with `frames`: from joint positions to the links' own frames and the tool's in the world, 3 by 4 and row by row,
+    and of links and payload the first moment of mass [kg m] and the mass [kg]."""
+
+    def frames(*q: Scalar) -> list[Scalar]:
+        own = own_poses(arm, list(q))
+        poses = [*own, own[-1] @ arm.tool_in_link]
+        moments = [T.rotation @ of.h + T.position * of.mass for T, of in zip(own, arm.inertias, strict=True)]
+        entries = [x for T in poses for row, p in zip(T.rotation, T.position, strict=True) for x in (*row, p)]
+        return [*entries, *sum(moments, ZERO), sum(of.mass for of in arm.inertias)]
+
+    return _of_positions("frames", "Where links and tool are, and the mass.", arm, frames)
+
+
+def _of_positions(name: str, what: str, arm: Arm, body: Callable[..., list[Scalar]]) -> str:
+    """A module with a function of joint positions, whose result is an array."""
+    q = [f"q{i}" for i in range(arm.n)]
+    function = trace(body, q, name)
+    arguments = Argument("q", "joint positions", tuple(map(Named, q)))
+    found = Argument("found", what, tuple(Named(f"x{i}") for i in range(len(function.outputs))))
+    return printed(Model(NAME, [what], [Entry(name, what, function, (arguments,), found)]))
 
 
 def motor_limits(arm: Arm) -> list[dict[str, Any]]:

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.errors import UsageError
-from armsim.figures.animation import joint_sums, sampled
-from armsim.figures.drawn_run import DrawnArm, DrawnRun
-from armsim.figures.envelope import Sum, curves_of, sums_of
-from armsim.figures.panels import Curve, Panel, Panels
+from armsim.figures.drawn_run import DrawnRun
+from armsim.figures.envelope import Points, curves_of, extremes
+from armsim.figures.joint_motion import followed, positions, sampled, time_span
+from armsim.figures.panels import Panel, Panels
 from armsim.figures.style import look
 from armsim.loading import read_scenario
 from armsim.model import Arm
-from armsim.plant.columns import spellings
 from armsim.viewing.arrays import Arrays
 
 Array = NDArray[np.float64]
 MOST_POSES = 8192  # rows of joint positions, about
-
-
-def arm_of(run: DrawnRun) -> DrawnArm:
-    """The arm of a run, with the scenario's payload.
-
-    Raises:
-        UsageError: Nobody knows it.
-    """
-    found = run.drawn_arm()
-    if found is None:
-        mend = "name the folder that the run was written to"
-        raise UsageError.of(run.name, "a run with its robot, in run.yaml", "no run.yaml", mend)
-    return found
 
 
 def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> dict[str, Any]:
@@ -53,23 +39,11 @@ def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> 
         UsageError: It has no rows, or lacks positions.
         FileFaults: A table is damaged.
     """
-    positions = joint_sums(run, arm, "q")
-    if positions is None:
-        mend = "view a run of armsim, whose trajectory has every joint"
-        expected = f"columns of positions such as {spellings('q', arm.joints[0])[0][0]}"
-        raise UsageError.of(run.name, expected, "none", mend)
-    table = next(t for t in run.tables if all(heading in t.headings for s in positions for heading, _ in s.terms))
-    rows = thinned(sums_of(table, positions), MOST_POSES)
-    if not len(rows):
-        raise UsageError.of(run.name, "a run with rows", "none", "run it for longer")
-    times = rows[:, 0]
-    followed, target = joint_sums(run, arm, "q_ref"), run.control("target", arm.n)
-    if followed is not None:
-        reference: Any = sampled(run, followed, times)
-    else:
-        reference = None if target is None else [target]
-    panels = Panels(run, degrees).default()
-    curves = curves_of(run, [c.value for panel in panels for c in (*panel.curves, *panel.references)])
+    joints, panels = positions(run, arm, "view"), Panels(run, "deg" if degrees else "").default()
+    curves = curves_of(run, [*joints, *(c.value for panel in panels for c in (*panel.curves, *panel.references))])
+    times = moments([curves[joint] for joint in joints], MOST_POSES)
+    times = np.union1d(times, time_span(run))
+    reference = followed(run, arm, times)
     made = []
     for panel in panels:
         shown = panel_data(panel)
@@ -82,7 +56,7 @@ def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> 
         "title": run.title,
         "status": run.status,
         "times": arrays.add(times, "f8"),
-        "q": arrays.add(rows[:, 1:]),
+        "q": arrays.add(sampled(run, joints, times)),
         "reference": None if reference is None else arrays.add(reference),
         "forces": forces_of(run.scenario),
         "panels": made,
@@ -90,31 +64,14 @@ def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> 
 
 
 def panel_data(panel: Panel) -> dict[str, Any]:
-    """A panel as plain data.
-
-    Returns:
-        kind, label, unit, joints (whether its curves are joints'), least (height), limits (pairs of a joint's number and the
-        bound), and curves and references, each with of, look, color, terms (headings with factors) and constant.
-    """
-    return {
-        "kind": panel.kind,
-        "label": panel.label,
-        "unit": panel.unit,
-        "joints": panel.joints,
-        "least": panel.least,
-        "limits": [list(limit) for limit in panel.limits],
-        "curves": [_curve(curve) for curve in panel.curves],
-        "references": [_curve(curve) for curve in panel.references],
-    }
+    """A panel as plain data: what `Panel` and its curves have, and label, joints, least, and the colour of each curve."""
+    data = asdict(panel) | {key: getattr(panel, key) for key in ("label", "joints", "least")}
+    for curve in (*data["curves"], *data["references"]):
+        curve["color"] = look(curve["look"]).color
+    return data
 
 
-def _curve(curve: Curve) -> dict[str, Any]:
-    value: Sum = curve.value
-    named = {"of": curve.of, "look": curve.look, "color": look(curve.look).color}
-    return {**named, "terms": [list(term) for term in value.terms], "constant": value.constant}
-
-
-def _points(points: tuple[Array, Array] | None, arrays: Arrays) -> dict[str, int]:
+def _points(points: Points | None, arrays: Arrays) -> dict[str, int]:
     """Times and values of a curve; none of a constant."""
     return {} if points is None else {"t": arrays.add(points[0]), "y": arrays.add(points[1])}
 
@@ -137,36 +94,10 @@ def forces_of(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def thinned(blocks: Iterable[Array], most: int) -> Array:
-    """About `most` rows at most of all, among them the first, the last, and those in which a column is least or greatest.
-
-    Args:
-        blocks: Rows, the time first; those that lack a number are left out.
-        most: At least twice the number of columns.
-    """
-    kept: list[Array] = []
-    waiting = 0
-    for block in blocks:
-        rows = block[np.isfinite(block).all(axis=1)]
-        kept.append(rows)
-        waiting += len(rows)
-        if waiting > 8 * most:
-            kept = [_extreme(kept, most)]
-            waiting = len(kept[0])
-    return _extreme(kept, most) if kept else np.empty((0, 1))
-
-
-def _extreme(blocks: Sequence[Array], most: int) -> Array:
-    rows = np.concatenate(blocks)
-    count, width = len(rows), rows.shape[1] - 1
-    if count <= most:
-        return rows
-    group = -(-2 * width * count // most)
-    starts = np.arange(0, count, group)
-    places = [part + starts[k] for k, start in enumerate(starts) for part in _ends(rows[start : start + group, 1:])]
-    return rows[np.unique([0, *np.concatenate(places), count - 1])]
-
-
-def _ends(values: Array) -> tuple[Array, Array]:
-    """Places of the least and the greatest value of each column."""
-    return values.argmin(axis=0), values.argmax(axis=0)
+def moments(curves: Sequence[Points], most: int) -> Array:
+    """The times of curves [s], or of many those at which one is least or greatest, about `most` at most."""
+    times = np.unique(np.concatenate([t for t, _ in curves]))
+    if len(times) <= most:
+        return times
+    group = -(-2 * sum(len(t) for t, _ in curves) // most)
+    return np.unique(np.concatenate([extremes(np.stack(curve, axis=-1)[:, None], group)[:, 0, 0] for curve in curves]))

@@ -11,17 +11,17 @@ from typing import Any
 
 from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
-from armsim.figures.drawn_run import Drawable, DrawnArm, DrawnRun, drawn
-from armsim.files.new_file import refuse_to_overwrite, unwritable, whole_file
+from armsim.figures.drawn_arm import DrawnArm
+from armsim.figures.drawn_run import Drawable, DrawnRun, drawn, each
+from armsim.files.new_file import check_output, output_file
 from armsim.loading import read_robot, read_scenario
 from armsim.notebook import counted
-from armsim.simulation.result import Result
 from armsim.viewing.arm_data import arm_data
 from armsim.viewing.arrays import Arrays
 from armsim.viewing.live import NONE, Sliders, live_data
 from armsim.viewing.page import page_text
 from armsim.viewing.programs import holding_program, motor_limits
-from armsim.viewing.run_data import arm_of, run_data
+from armsim.viewing.run_data import run_data
 from armsim.viewing.server import PageServer
 
 ENDINGS = (".html", ".htm")
@@ -57,7 +57,7 @@ def view(
             is taken.
         FileFaults: A file cannot be read; says where and why.
     """
-    all_given = [given] if isinstance(given, (str, PathLike, Result, DrawnRun)) else list(given)
+    all_given = each(given)
     if path is None and port is None:
         raise UsageError.of(
             "view", "a file to write, or a port to serve at", "neither", 'write for example "page.html"'
@@ -86,7 +86,7 @@ def check_page(path: str | PathLike[str], given: Sequence[Drawable], force: bool
     if not name.lower().endswith(ENDINGS):
         mend = f"write for example {spelled('-o page.html', 'page.html')}"
         raise UsageError.of(spelled(f"-o {name}", name), "a file that ends in .html", name, mend)
-    refuse_to_overwrite(name, [one for one in map(str, given) if os.path.isfile(one)], force)
+    check_output(name, [one for one in map(str, given) if os.path.isfile(one)], force)
 
 
 def write_page(path: str | PathLike[str], text: str) -> None:
@@ -95,11 +95,8 @@ def write_page(path: str | PathLike[str], text: str) -> None:
     Raises:
         UsageError: It cannot be written.
     """
-    try:
-        with whole_file(path) as file:
-            file.write(text.encode())
-    except OSError as error:
-        raise unwritable(os.fspath(path), error) from None
+    with output_file(path) as file:
+        file.write(text.encode())
 
 
 def page_data(given: Sequence[Drawable], degrees: bool = False, sliders: Sliders = NONE) -> dict[str, Any]:
@@ -135,30 +132,28 @@ def is_run(given: Drawable) -> bool:
 
 
 def _runs(runs: Sequence[DrawnRun], degrees: bool) -> dict[str, Any]:
-    arms, arrays = [arm_of(run) for run in runs], Arrays()
+    arms, arrays = [run.known_arm() for run in runs], Arrays()
     shown = [run_data(run, own.arm, arrays, degrees) for run, own in zip(runs, arms, strict=True)]
-    poses = [arm_data(own) for own in arms]
     return {
         "kind": "run",
         "name": " and ".join(run.name for run in runs),
         "subtitle": runs[0].title,
         "described": f"The arm {arms[0].arm.name} as it moved; the table below has its numbers.",
-        "arm": poses[0],
-        "arms": poses,
+        "arms": [arm_data(own) for own in arms],
         "runs": shown,
         "arrays": arrays.packed,
     }
 
 
 def _robot(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
-    arm, data = read_robot(given)
+    arm, robot = read_robot(given)
     return {
         "kind": "robot",
         "name": arm.name,
         "subtitle": f"{counted(arm.n, 'joint')}: {', '.join(joint.name for joint in arm.joints)}",
         "described": f"The arm {arm.name}; sliders beside it turn its joints.",
-        "arm": arm_data(DrawnArm.of(data)),
-        "q": [float(x) for x in arm.initial],
+        "arms": [arm_data(DrawnArm.of(robot))],
+        "q": list(arm.initial),
         "degrees": degrees,
         "motors": motor_limits(arm),
         "program": holding_program(arm),

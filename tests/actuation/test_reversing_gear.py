@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import cycle, islice, product
 
 import numpy as np
@@ -110,10 +111,9 @@ def test_voltages_and_currents_for_a_motion_reverse_and_limits_are_exceeded_alik
 @pytest.mark.parametrize("name", ["plain", "friction", "brushes", "limits"])
 def test_a_motor_can_do_the_same_in_either_direction(name):
     ahead, back = (motor_curve(read_robot(robot(mirror, PARTS[name]))[0], "J1", 8.0) for mirror in (1.0, -1.0))
-    for found in (ahead, back):
-        holding = found["holding"]
-        holding["voltage"], holding["current"] = abs(holding["voltage"]), abs(holding["current"])
-    assert ahead == back
+    held, other = ahead.holding, back.holding
+    assert (abs(held.voltage), abs(held.current)) == (abs(other.voltage), abs(other.current))
+    assert ahead == replace(back, holding=replace(other, voltage=held.voltage, current=held.current))
 
 
 @pytest.mark.parametrize("name", ["plain", "coil"])
@@ -128,9 +128,9 @@ def test_the_linear_equations_have_the_other_sign_in_rows_and_columns_of_voltage
 
 
 def test_gains_against_the_gears_sign_are_the_same_stiffness_damping_and_droop():
-    facts = [scenario_overview(scenario(mirror, {}, COMMANDS["pd"]))["command"]["joints"] for mirror in (1.0, -1.0)]
+    facts = [scenario_overview(scenario(mirror, {}, COMMANDS["pd"])).command.joints for mirror in (1.0, -1.0)]
     for ahead, back in zip(*facts):
         for key in ("stiffness", "damping", "back_emf", "droop"):
-            assert ahead[key] == back[key], key
-        assert ahead["stiffness"] > 0
-        assert ahead["damping"] > ahead["back_emf"] > 0
+            assert getattr(ahead, key) == getattr(back, key), key
+        assert ahead.stiffness > 0
+        assert ahead.damping > ahead.back_emf > 0

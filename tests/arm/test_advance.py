@@ -9,8 +9,8 @@ import pytest
 
 import armsim
 from armsim import ForwardModel
+from armsim.document.scenario import ADAPTIVE
 from armsim.errors import Diverged, ShapeError, UsageError
-from armsim.spec.scenario import ADAPTIVE
 
 G = 9.81
 LENGTH, MASS = 0.5, 2.0
@@ -195,37 +195,19 @@ def test_torques_of_drives_know_no_limits_of_motors():
 
 
 REFUSED = {
-    "backwards": (
-        ([0, 0], None, None, -0.1),
-        "duration\n  expected: a time of 0 s or more; motions cannot be run backwards\n  found:    -0.1\n"
-        "  mend:     give for example duration=0.1",
-    ),
-    "not a number": (
-        ([0, 0], [0, math.nan], None, 0.1),
-        "qd\n  expected: finite numbers\n  found:    nan at [1]\n  mend:     correct that entry",
-    ),
-    "infinite": (
-        ([0, 0], None, [[1, 2], [math.inf, 0]], 0.1),
-        "torque\n  expected: finite numbers\n  found:    inf at [1, 0]\n  mend:     correct that entry",
-    ),
-    "fixed steps": (
-        ([0, 0], None, None, 0.1, 1e-5, None, "rk4"),
-        f"method\n  expected: auto, or a method that chooses its steps: {', '.join(ADAPTIVE)}\n  found:    'rk4'\n"
-        "  mend:     leave it out",
-    ),
-    "tolerance": (
-        ([0, 0], None, None, 0.1, 0.0),
-        "rtol\n  expected: a number from 1e-13 to 0.1\n  found:    0.0\n  mend:     write for example rtol=1e-6",
-    ),
+    "backwards": ([0, 0], None, None, -0.1),
+    "not a number": ([0, 0], [0, math.nan], None, 0.1),
+    "infinite": ([0, 0], None, [[1, 2], [math.inf, 0]], 0.1),
+    "fixed steps": ([0, 0], None, None, 0.1, 1e-5, None, "rk4"),
+    "tolerance": ([0, 0], None, None, 0.1, 0.0),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_done_is_refused_with_the_mend(two_link, name):
-    args, message = REFUSED[name]
+def test_what_cannot_be_done_is_refused_with_the_mend(two_link, name, told):
     with pytest.raises(UsageError) as caught:
-        two_link.advance(*args)
-    assert str(caught.value) == message
+        two_link.advance(*REFUSED[name])
+    told(caught.value)
 
 
 def test_shapes_that_do_not_fit_are_refused(two_link):
@@ -237,14 +219,11 @@ def test_shapes_that_do_not_fit_are_refused(two_link):
         two_link.advance([0, 0], None, None, [[0.1]])
 
 
-def test_a_motion_that_leaves_all_bounds_says_so_and_among_many_is_nan():
+def test_a_motion_that_leaves_all_bounds_says_so_and_among_many_is_nan(told):
     block = slide()
     with pytest.raises(Diverged) as caught:
         block.advance([0.0], None, [1e6], 100.0)
-    assert str(caught.value) == (
-        "advance: the motion diverged\n  expected: positions and velocities within all bounds\n"
-        "  found:    q of x: 2.5e+09\n  mend:     check the state and the torques, or take a shorter duration"
-    )
+    told(caught.value)
     many = block.advance([0.0], None, [[1e6], [2.0]], 100.0)
     assert np.isnan([x[0, 0] for x in many]).all()
     assert many.q[1, 0] == pytest.approx(5000, rel=1e-14)

@@ -23,24 +23,24 @@ def test_they_are_those_of_the_robot_to_the_bit(arms, kinds):
     assert torque == robot.inverse_dynamics(q, qd, x).tolist()
     assert motor_demands(arm, qd, torque) == tuple(column.tolist() for column in robot.motor_demand(qd, torque))
     assert limit_torques(arm, q, qd) == robot.limit_torque(q, qd).tolist()
-    assert forward(arm, q, qd, x)["qdd"] == robot.forward_dynamics(q, qd, x).tolist()
+    assert forward(arm, q, qd, x).qdd == robot.forward_dynamics(q, qd, x).tolist()
     assert mass_matrix(arm, q) == robot.mass_matrix(q).tolist()
-    found, links = [pose.as_data() for pose in link_poses(arm, q)], robot.link_poses(q)
-    assert [link["position"] for link in found] == links.position.tolist()
-    assert [link["quaternion"] for link in found] == links.quaternion.tolist()
-    assert tool_pose(arm, q).as_data()["position"] == robot.forward_kinematics(q).position.tolist()
+    found, links = [pose.frame() for pose in link_poses(arm, q)], robot.link_poses(q)
+    assert [link.position for link in found] == links.position.tolist()
+    assert [link.quaternion for link in found] == links.quaternion.tolist()
+    assert tool_pose(arm, q).frame().position == robot.forward_kinematics(q).position.tolist()
 
 
 def test_voltages_are_kept_as_given_and_torques_follow_from_the_motors(arms):
     arm = arms.serial("RR", seed=2, motors=True)
     qd = [1.0, -2.0]
     found = forward(arm, [0.1, 0.2], qd, voltage=[5.0, -7.0])
-    assert found["voltage"] == [5, -7]
+    assert found.voltage == [5, -7]
     for i, joint in enumerate(arm.joints):
         m = joint.motor
-        current = (found["voltage"][i] - m.Ke * m.gear * qd[i]) / m.Ra
-        assert found["current"][i] == pytest.approx(current, rel=1e-14)
-        assert found["torque"][i] == pytest.approx(m.Kp * m.gear * current, rel=1e-14)
+        current = (found.voltage[i] - m.Ke * m.gear * qd[i]) / m.Ra
+        assert found.current[i] == pytest.approx(current, rel=1e-14)
+        assert found.torque[i] == pytest.approx(m.Kp * m.gear * current, rel=1e-14)
 
 
 def test_torque_and_voltage_exclude_each_other(arms):

@@ -47,10 +47,10 @@ def test_a_motion_that_leaves_a_joints_range_is_told_with_its_extreme_and_its_be
     limits = {"limits": {"lower": -1, "upper": 0.5}}
     planned = armsim.reference(scenario({"via": [[0.6]], "times": [1], "profile": "cubic"}, limits))
     (found,) = planned.exceeded
-    assert (found["joint"], found["quantity"], found["needed"], found["limit"]) == ("x", "position", 0.6, 0.5)
-    assert found["t_s"] == 1.0
+    assert (found.joint, found.quantity, found.needed, found.limit) == ("x", "position", 0.6, 0.5)
+    assert found.t_s == 1.0
     s = next(x.real for x in np.roots([-2, 3, 0, -0.5 / 0.6]) if 0 < x.real < 1)
-    assert found["from_s"] == pytest.approx(s, abs=1e-3)  # of 2000 instants
+    assert found.from_s == pytest.approx(s, abs=1e-3)  # of 2000 instants
 
 
 MOTOR = {"Kp": 4.0, "Ra": 2.0}
@@ -63,13 +63,13 @@ def test_a_voltage_that_does_not_suffice_is_told_as_the_torque_that_the_motor_gi
     needed = MOTOR["Ra"] * force / MOTOR["Kp"] + MOTOR["Kp"] * speed
     joint = {"motor": {**MOTOR, "limits": {"voltage": 8}}}
     (found,) = armsim.reference(scenario(move, joint)).exceeded
-    assert (found["quantity"], found["limit"], found["unit"]) == ("voltage", 8.0, "V")
-    assert found["needed"] == pytest.approx(needed, rel=1e-9)
-    assert (found["torque"], found["speed"]) == pytest.approx((force, speed), rel=1e-9)
-    assert found["available"] == pytest.approx(MOTOR["Kp"] * (8 - MOTOR["Kp"] * speed) / MOTOR["Ra"], rel=1e-9)
-    assert found["t_s"] == pytest.approx(0.5, abs=1e-12)
+    assert (found.quantity, found.limit, found.unit) == ("voltage", 8.0, "V")
+    assert found.needed == pytest.approx(needed, rel=1e-9)
+    assert (found.torque, found.speed) == pytest.approx((force, speed), rel=1e-9)
+    assert found.available == pytest.approx(MOTOR["Kp"] * (8 - MOTOR["Kp"] * speed) / MOTOR["Ra"], rel=1e-9)
+    assert found.t_s == pytest.approx(0.5, abs=1e-12)
     # the voltage Ra F / Kp + Kp a t passes 8 V at
-    assert found["from_s"] == pytest.approx((8 - 3) / (MOTOR["Kp"] * 3), abs=1e-3)
+    assert found.from_s == pytest.approx((8 - 3) / (MOTOR["Kp"] * 3), abs=1e-3)
 
 
 def test_the_limit_of_a_controller_of_voltages_counts_where_it_is_below_that_of_the_motor():
@@ -77,19 +77,19 @@ def test_the_limit_of_a_controller_of_voltages_counts_where_it_is_below_that_of_
     joint = {"motor": {**MOTOR, "limits": {"voltage": 20}}}
     more = {"output": "voltage", "limit": 7}
     (found,) = armsim.reference(scenario(move, joint, **more)).exceeded
-    assert (found["quantity"], found["limit"]) == ("voltage", 7.0)
+    assert (found.quantity, found.limit) == ("voltage", 7.0)
     assert armsim.reference(scenario(move, joint, output="voltage", limit=10)).exceeded == ()
     joint = {"motor": {**MOTOR, "limits": {"voltage": 8}}}
     (found,) = armsim.reference(scenario(move, joint, output="voltage", limit=30)).exceeded
-    assert found["limit"] == 8.0
+    assert found.limit == 8.0
 
 
 def test_a_limit_of_commanded_forces_and_one_of_the_motors_speed_are_told():
     move = {"via": [[1.2]], "speed": 1.5, "acceleration": 3}
     joint = {"motor": {**MOTOR, "limits": {"speed": 1.2}}}
     speed, command = armsim.reference(scenario(move, joint, limit=5)).exceeded
-    assert (speed["quantity"], speed["needed"], speed["limit"]) == ("speed", pytest.approx(1.5), 1.2)
-    assert (command["quantity"], command["needed"], command["limit"], command["unit"]) == (
+    assert (speed.quantity, speed.needed, speed.limit) == ("speed", pytest.approx(1.5), 1.2)
+    assert (command.quantity, command.needed, command.limit, command.unit) == (
         "command", pytest.approx(6.0), 5.0, "N",
     )  # fmt: skip
 

@@ -32,7 +32,7 @@ def planar(limits: dict | None = None, tool: float = 0.8, second: str = "revolut
 
 
 def reach_of(data: dict) -> float:
-    return reach(build_robot(load_robot_file(data).data))
+    return reach(build_robot(load_robot_file(data).document))
 
 
 @pytest.mark.parametrize(("name", "far"), [("rr", 1.6), ("two_link", 1.8), ("arm5", 0.085 + 0.38 + 0.425 + 0.085)])

@@ -9,8 +9,8 @@ import yaml
 
 from armsim.authoring.json_schema import json_schema
 from armsim.errors import FileFaults
-from armsim.files.document import Map, Seq
 from armsim.files.faults import Report
+from armsim.files.nodes import Map, Seq
 from armsim.files.shipped import shipped_folder, shipped_names, shipped_path
 from armsim.files.yaml_reader import parse_yaml
 

@@ -15,7 +15,6 @@ import pytest
 import armsim
 from armsim import FileFaults
 from armsim.loading import load_scenario_file, scenario_of
-from armsim.loading.build import ABSENT
 from armsim.plant import make_plant
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
@@ -36,18 +35,18 @@ class File:
         self.name = config
         file = load_scenario_file(config)
         self.numbers = WRITER["numbers"](file)
-        adaptive = file.data["integrator"]["dt"] is None
-        dt = BRIEF if adaptive else file.steps["dt"]
-        self.steps = 5 if file.steps["period"] is None else file.steps["period"] + 2
+        adaptive = file.document.integrator.dt is None
+        dt = BRIEF if adaptive else file.steps.dt
+        self.steps = 5 if file.steps.period is None else file.steps.period + 2
         self.short = {"duration": self.steps * dt, "log.every": dt}
         if adaptive:
             # the method that armsim picks; on every dt it lands where `course` does
             self.short["integrator"] = {"method": with_method(scenario_of(config)).method, "dt": dt}
-        if file.data["external"]:
+        if file.document.external:
             self.short |= {"external[0].from": dt, "external[0].to": 3 * dt}
         self.open = {path: x for path, x in self.numbers.items() if TABLE.get(key(path)) == "open"}
         self.random = Random(config)
-        absent = [path for path in self.open if self.value(path) == ABSENT.get(last(path))]
+        absent = [path for path in self.open if self.value(path) == self.numbers[path].kind.absent]
         self.absent = [path for path in absent if self.takes({path: self.moved(path)})]
         self.fixed = [path for path in absent if path not in self.absent]  # an inductance without a resistance, say
         self.open = {path: x for path, x in self.open.items() if path not in self.fixed}

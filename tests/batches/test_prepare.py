@@ -144,30 +144,28 @@ def test_the_progress_counts_steps():
 
 
 @pytest.mark.parametrize("open", [[], {}, "control.kp[0]"])
-def test_there_is_a_list_of_paths(open):
+def test_there_is_a_list_of_paths(open, told):
     with pytest.raises(UsageError) as refused:
         armsim.prepare("two_link_hold", open)
-    assert str(refused.value) == (
-        f'open\n  expected: a list of paths\n  found:    {open!r}\n  mend:     write for example ["control.kp[0]"]'
-    )
+    told(refused.value)
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("control.kpp", "there is no `kpp` in control; did you mean `kp`?"),
-        ("control.kp[2]", "control.kp has 2 items, and `2` is none of them"),
-        ("control.law", "not a number that can be left open"),
-        ("control", "not a number that can be left open; go on with one of law, output, kp"),
-        ("duration", "part of the structure, which cannot be left open; set it instead"),
-        ("robot.joints[elbo].mdh.a", "and `elbo` is none of them; did you mean `elbow`?"),
+        ("control.kpp", "no `kpp` in control"),
+        ("control.kp[2]", "2 items in control.kp, of which `2` is none"),
+        ("control.law", "set it instead"),
+        ("control", "go on with one of law, output, kp"),
+        ("duration", "part of the structure"),
+        ("robot.joints[elbo].mdh.a", "did you mean `elbow`?"),
         ("robot.joints[0].bodies[0].rod.axis", "part of the structure"),
     ],
 )
 def test_a_path_without_an_open_number_is_refused_in_words(path, message):
     with pytest.raises(UsageError) as refused:
         prepare(path)
-    assert str(refused.value).startswith(("robot." * path.startswith("robot.")) + path.removeprefix("robot.") + ":")
+    assert str(refused.value).startswith(("robot." * path.startswith("robot.")) + path.removeprefix("robot.") + "\n")
     assert message in str(refused.value)
 
 
@@ -182,21 +180,21 @@ def test_a_file_that_cannot_be_run_is_refused_before():
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    "values",
     [
-        ({}, "found:    none for control.kp"),
-        ({"control.kp": 1.0, "control.kd": 2.0}, "found:    one for control.kd"),
-        ({"control.kp": [1.0, 2.0, 3.0]}, "expected: one number, or 2 of them\n  found:    shape (3,)"),
-        ({"control.kp": "fast"}, "expected: real numbers"),
-        ({"control.kp": True}, "expected: real numbers"),
-        ({"control.kp": np.nan}, "control.kp[0]: expected a number of V/rad or N·m/rad, found nan"),
+        {},
+        {"control.kp": 1.0, "control.kd": 2.0},
+        {"control.kp": [1.0, 2.0, 3.0]},
+        {"control.kp": "fast"},
+        {"control.kp": True},
+        {"control.kp": np.nan},
     ],
     ids=["missing", "unasked", "shape", "text", "boolean", "not a number"],
 )
-def test_values_that_do_not_fit_are_refused_in_words(values, message):
+def test_values_that_do_not_fit_are_refused_in_words(values, told):
     with pytest.raises(UsageError) as refused:
         prepare("control.kp")(values)
-    assert message in str(refused.value)
+    told(refused.value)
 
 
 def test_a_step_that_would_blow_up_is_refused_with_these_values_alone():

@@ -82,40 +82,20 @@ def test_numbers_that_the_file_leaves_out_may_be_given():
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    "values",
     [
-        (
-            {},
-            "values\n  expected: a path with its values\n  found:    none\n"
-            '  mend:     write for example {"control.kp[0]": [40, 60, 80]}',
-        ),
-        (
-            {KP: []},
-            "control.kp[0]\n  expected: real numbers, one for each run\n  found:    []\n"
-            "  mend:     give an array of numbers",
-        ),
-        (
-            {KP: ["fast"]},
-            "control.kp[0]\n  expected: real numbers, one for each run\n  found:    ['fast']\n"
-            "  mend:     give an array of numbers",
-        ),
-        (
-            {"control.kp": np.ones((4, 3))},
-            "control.kp\n  expected: shape (m,), or (m, 2) for its 2 numbers\n  found:    shape (4, 3)\n"
-            "  mend:     give one number for each run",
-        ),
-        (
-            {"control.kp": np.ones((2, 2)), "control.kd": np.ones(3)},
-            "values\n  expected: as many values for each path\n  found:    control.kp 2, control.kd 3\n"
-            "  mend:     give one value for each run",
-        ),
+        {},
+        {KP: []},
+        {KP: ["fast"]},
+        {"control.kp": np.ones((4, 3))},
+        {"control.kp": np.ones((2, 2)), "control.kd": np.ones(3)},
     ],
     ids=["no values", "no runs", "text", "another shape", "other lengths"],
 )
-def test_values_of_another_shape_are_refused_in_words(values, message):
+def test_values_of_another_shape_are_refused_in_words(values, told):
     with pytest.raises(UsageError) as refused:
         many(values)
-    assert str(refused.value) == message
+    told(refused.value)
 
 
 def test_a_number_has_one_path():
@@ -136,7 +116,8 @@ def test_a_wrong_path_names_the_nearest_right_one():
 def test_what_is_structure_is_refused(path, value):
     with pytest.raises(UsageError) as refused:
         many({path: [value]})
-    assert str(refused.value) == f"{path}: part of the structure, which cannot be left open; set it instead"
+    assert str(refused.value).startswith(f"{path}\n")
+    assert "part of the structure" in str(refused.value)
 
 
 def test_an_unknown_measure_names_the_nearest_known_one():
@@ -145,23 +126,17 @@ def test_an_unknown_measure_names_the_nearest_known_one():
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True])
-def test_threads_are_a_whole_number_from_1(threads):
+def test_threads_are_a_whole_number_from_1(threads, told):
     with pytest.raises(UsageError) as refused:
         many({KP: [1.0]}, threads=threads)
-    assert str(refused.value) == (
-        f"threads\n  expected: how many, 1 or more\n  found:    {threads!r}\n"
-        "  mend:     leave it out to take all processors"
-    )
+    told(refused.value)
 
 
-def test_rows_that_memory_does_not_hold_are_refused_before_anything_is_compiled(monkeypatch):
+def test_rows_that_memory_does_not_hold_are_refused_before_anything_is_compiled(monkeypatch, told):
     monkeypatch.setattr("armsim.compile.target.Target.object_code", None)
     with pytest.raises(UsageError) as refused:
         many({KP: np.ones(10**6)}, overrides={"duration": 1.0, "log.every": 1e-3}, rows=True)
-    assert str(refused.value) == (
-        "rows\n  expected: rows that take at most 2 GiB\n  found:    1000000 runs of 1001 rows of 29 numbers\n"
-        "  mend:     log less often, or ask for measures instead"
-    )
+    told(refused.value)
 
 
 # refusals of runs

@@ -10,6 +10,7 @@ from armsim.loading import build_scenario, load_scenario_file
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import make_plant
 from armsim.stability.advice import Advice
+from armsim.stability.operating_points import OperatingPoints
 from armsim.stability.wording import check_step
 
 COULOMB, KD = "robot.joints[0].friction.coulomb", "control.kd[0]"
@@ -97,3 +98,13 @@ def test_families_that_differ_in_what_is_not_open_share_no_operating_points():
         assert adviser.refuses([[48.0]]).tolist() == [advice.refusal is not None]
         found.append(advice.refusal is not None)
     assert found[:2] == [True, False]  # explicit Euler takes steps up to 2 m / kd
+
+
+def test_the_target_of_a_motion_is_that_at_the_end_of_each_run():
+    for duration in (1.0, 2.5):
+        opened = open_numbers("arm5_move", ["control.kp[0]"], {"duration": duration})
+        values = [opened.number(place) for place in opened.places]
+        variants = Variants(opened, {}, values)
+        found, _ = variants.adviser.points.at(np.array([values]))
+        alone, _ = OperatingPoints(variants.scenario, make_plant(variants.scenario)).at(np.zeros((1, 0)))
+        np.testing.assert_allclose(found.coefficients.M, alone.coefficients.M, rtol=1e-9, atol=1e-12)

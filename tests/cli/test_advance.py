@@ -54,20 +54,11 @@ def test_a_joint_beyond_its_range_is_pointed_out(armsim):
     assert " is outside its range, " in report
 
 
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ((), "--for\n  expected: how long the motion is to last [s]\n  found:    nothing\n"
-             "  mend:     write for example --for 0.1\n"),
-        (("--for", "-1"), "--for -1\n  expected: a time of 0 s or more; motions cannot be run backwards\n"
-                          "  found:    -1\n  mend:     write for example --for 0.1\n"),
-        (("--for", "1", "--method", "rk4"), "method\n  expected: auto, or a method that chooses its steps: rk54, rodas\n"
-                                            "  found:    'rk4'\n  mend:     leave it out\n"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_done_is_refused_with_the_mend(armsim, args, message):
+@pytest.mark.parametrize("args", [(), ("--for", "-1"), ("--for", "1", "--method", "rk4")], ids=str)
+def test_what_cannot_be_done_is_refused_with_the_mend(armsim, args, told):
     done = armsim("advance", "rr", *args)
-    assert (done.code, done.out, done.err) == (2, "", message)
+    assert (done.code, done.out) == (2, "")
+    told(done.err)
 
 
 def test_a_motion_that_leaves_all_bounds_exits_with_3(armsim):

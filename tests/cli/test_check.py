@@ -17,11 +17,6 @@ joints:
     mdh: {d: 0.67}
     bodies: [{inertia: {mass: 0, about: com, xx: 0, yy: 0, zz: 0.35}}]
 """
-WARNING = """\
-  expected: a link with a mass
-  found:    link J1 has mass 0
-  mend:     give it a body with a mass, unless the source counts its mass with other links
-"""
 
 
 @pytest.fixture
@@ -34,21 +29,20 @@ def test_a_sound_file_is_called_sound(armsim):
     assert (ended.code, ended.out, ended.err) == (0, "arm5: a sound robot\ntwo_link_hold: a sound scenario\n", "")
 
 
-def test_faults_are_printed_and_end_with_1(armsim, empty_folder):
+def test_faults_are_printed_and_end_with_1(armsim, empty_folder, told):
     shutil.copy(BAD / "several.yaml", empty_folder)
     ended = armsim("check", "several.yaml", "arm5")
-    expected = (BAD / "several.txt").read_text() + "several.yaml: 7 faults\narm5: a sound robot\n"
-    assert (ended.code, ended.out, ended.err) == (1, expected, "")
+    assert (ended.code, ended.err) == (1, "")
+    told(ended.out)
 
 
-def test_warnings_are_faults_only_where_asked_for(armsim, doubtful):
+def test_warnings_are_faults_only_where_asked_for(armsim, doubtful, told):
     ended = armsim("check", "doubtful.yaml")
-    title = "doubtful.yaml:7:31: joints[0]"
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out == f"{title} (warning)\n{WARNING}doubtful.yaml: 1 warning; it can be run\n"
+    told(ended.out)
     strict = armsim("check", "--strict", "doubtful.yaml")
     assert (strict.code, strict.err) == (1, "")
-    assert strict.out == f"{title} (fault)\n{WARNING}doubtful.yaml: 1 warning; counted as faults\n"
+    told(strict.out)
 
 
 def test_quiet_leaves_the_exit_code(armsim, doubtful):

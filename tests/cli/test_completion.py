@@ -30,19 +30,31 @@ def test_another_shell_is_refused(armsim):
     assert "'bash', 'zsh', 'fish'" in wrong.err
 
 
-def completed(process, words: str) -> list[str]:
-    done = process(_ARMSIM_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(len(words.split(" ")) - 1))
-    assert done.err == ""
-    return [line.split(",")[1] for line in done.out.splitlines() if line.startswith("plain")]
+@pytest.fixture
+def completed(empty_folder, monkeypatch, capsys):
+    """What is offered behind some words."""
+    from armsim.cli.main import cli
+
+    def offered(words: str) -> list[str]:
+        asked = {"_ARMSIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split(" ")) - 1)}
+        for name, value in asked.items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit):
+            cli.main([], prog_name="armsim")
+        out, err = capsys.readouterr()
+        assert err == ""
+        return [line.split(",")[1] for line in out.splitlines() if line.startswith("plain")]
+
+    return offered
 
 
-def test_commands_options_and_names_are_completed(process):
-    assert completed(process, "armsim in") == ["inverse", "info", "inertia"]
-    assert completed(process, "armsim inverse arm") == ["arm5"]
-    assert completed(process, "armsim simulate two_link_s") == ["two_link_swing"]
-    assert set(completed(process, "armsim info two_link")) == {"two_link", "two_link_hold", "two_link_swing"}
-    assert completed(process, "armsim simulate --eng") == ["--engine"]
-    assert completed(process, "armsim simulate --engine p") == ["python"]
+def test_commands_options_and_names_are_completed(completed):
+    assert completed("armsim in") == ["inverse", "info", "inertia"]
+    assert completed("armsim inverse arm") == ["arm5"]
+    assert completed("armsim simulate two_link_s") == ["two_link_swing"]
+    assert set(completed("armsim info two_link")) == {"two_link", "two_link_hold", "two_link_swing"}
+    assert completed("armsim simulate --eng") == ["--engine"]
+    assert completed("armsim simulate --engine p") == ["python"]
 
 
 def test_files_are_completed_too(process):
@@ -53,27 +65,27 @@ def test_files_are_completed_too(process):
 LIMITS = ["control.limit", "control.limit[0]", "control.limit[1]"]
 
 
-def test_integrators_joints_and_paths_of_values_are_completed(process):
-    assert completed(process, "armsim converge two_link_hold --method rk") == ["rk4", "rk54"]
-    assert completed(process, "armsim replay recording --method vel") == ["velocity_verlet", "velocity_implicit"][::-1]
-    assert completed(process, "armsim advance arm5 --method ") == ["rk54", "rodas"]
-    assert completed(process, "armsim motor two_link --joint e") == ["elbow"]
-    assert completed(process, "armsim simulate two_link_hold --set control.k") == [
+def test_integrators_joints_and_paths_of_values_are_completed(completed):
+    assert completed("armsim converge two_link_hold --method rk") == ["rk4", "rk54"]
+    assert completed("armsim replay recording --method vel") == ["velocity_verlet", "velocity_implicit"][::-1]
+    assert completed("armsim advance arm5 --method ") == ["rk54", "rodas"]
+    assert completed("armsim motor two_link --joint e") == ["elbow"]
+    assert completed("armsim simulate two_link_hold --set control.k") == [
         f"control.{gain}{item}=" for gain in ("kp", "ki", "kd") for item in ("", "[0]", "[1]")
     ]
-    assert completed(process, "armsim simulate arm5_hold --deg --set duration=2 --set robot.joints[R2].motor.K") == [
+    assert completed("armsim simulate arm5_hold --deg --set duration=2 --set robot.joints[R2].motor.K") == [
         "robot.joints[R2].motor.Kp=",
         "robot.joints[R2].motor.Ke=",
     ]
-    assert completed(process, "armsim converge two_link_hold --method a") == ["all"]
-    assert completed(process, "armsim info arm5 --set parameters.") == [
+    assert completed("armsim converge two_link_hold --method a") == ["all"]
+    assert completed("armsim info arm5 --set parameters.") == [
         f"parameters.{name}=" for name in ("upper", "fore", "stop", "bumper")
     ]
-    assert completed(process, "armsim record two_link_hold --unset control.l") == ["control.law", *LIMITS]
-    assert completed(process, "armsim docs m") == ["motors", "measures"]
+    assert completed("armsim record two_link_hold --unset control.l") == ["control.law", *LIMITS]
+    assert completed("armsim docs m") == ["motors", "measures"]
 
 
-def test_files_that_cannot_be_read_complete_nothing(process, empty_folder):
+def test_files_that_cannot_be_read_complete_nothing(completed, empty_folder):
     (empty_folder / "broken.yaml").write_text("format: armsim/scenario/1\nrobot: [")
     for words in (
         "simulate broken.yaml --set co",
@@ -81,7 +93,7 @@ def test_files_that_cannot_be_read_complete_nothing(process, empty_folder):
         "motor broken.yaml --joint ",
         "motor --joint ",
     ):
-        assert completed(process, f"armsim {words}") == []
+        assert completed(f"armsim {words}") == []
 
 
 def test_bash_puts_no_space_behind_a_path_that_takes_a_value(armsim, empty_folder):

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from armsim.spec.kinds import LONGEST_NAME, NAME, name_of_file
+from armsim.document.kinds import LONGEST_NAME, NAME
+from armsim.loading.scenario_file import name_of_file
 
 SCENARIO = """format: armsim/scenario/1
 robot: two_link

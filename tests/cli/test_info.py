@@ -97,6 +97,12 @@ def test_torque_gains_are_what_they_are(armsim):
     assert "outside  1 force or moments on links" in report
 
 
+def test_a_target_of_a_law_without_droop_is_turned_into_degrees(armsim):
+    control = ("--set", "control.law=computed_torque", "--unset", "control.ki", "--unset", "control.integral_limit")
+    report = armsim("info", "two_link_hold", "--deg", *control).out
+    assert "shoulder  -60 deg" in report
+
+
 def test_a_sampled_law_says_its_period_and_its_limits(armsim):
     report = armsim("info", "arm5_hold_pi").out
     assert "command  pi control gives motor voltages, sampled every 0.001 s" in report

@@ -102,24 +102,18 @@ def test_what_is_shown_in_degrees_is_what_was_given(armsim):
     assert "-60 deg" in armsim("inverse", "two_link", "--deg").out
 
 
-def test_numbers_may_be_formulas_but_for_names(armsim):
+def test_numbers_may_be_formulas_but_for_names(armsim, told):
     assert answer(armsim, "rr", "--q", "-pi/2,0.5*pi")["q"] == [-math.pi / 2, math.pi / 2]
     wrong = armsim("inverse", "rr", "--q", "upper,0")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        '--q\n  expected: a number, or a formula such as -pi/2\n  found:    "upper" (there is no `upper`)\n'
-        "  mend:     correct the number\n"
-    )
+    told(wrong.err)
 
 
 @pytest.mark.parametrize("option", ["q", "qd", "qdd"])
-def test_a_wrong_number_of_joints_names_them(armsim, option):
+def test_a_wrong_number_of_joints_names_them(armsim, option, told):
     wrong = armsim("inverse", "two_link", f"--{option}", "1,2,3")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        f"--{option} 1,2,3\n  expected: 2 numbers separated by commas, one per joint (shoulder, elbow)\n  found:    3\n"
-        f"  mend:     write for example --{option} 0,0\n"
-    )
+    told(wrong.err)
 
 
 def test_a_payload_hangs_at_the_tool_in_place_of_the_robots_own(armsim):
@@ -130,23 +124,11 @@ def test_a_payload_hangs_at_the_tool_in_place_of_the_robots_own(armsim):
     assert bare[1] == pytest.approx(1.5 * G * 0.4, rel=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("payload", "message"),
-    [
-        (
-            "-1",
-            "--payload\n  expected: a mass in kg, 0 or more\n  found:    -1\n  mend:     write for example --payload 0.5\n",
-        ),
-        (
-            "heavy",
-            '--payload\n  expected: a number, or a formula such as -pi/2\n  found:    "heavy" (there is no `heavy`)\n'
-            "  mend:     correct the number\n",
-        ),
-    ],
-)
-def test_a_payload_that_is_no_mass_is_refused(armsim, payload, message):
+@pytest.mark.parametrize("payload", ["-1", "heavy"])
+def test_a_payload_that_is_no_mass_is_refused(armsim, payload, told):
     wrong = armsim("inverse", "rr", "--payload", payload)
-    assert (wrong.code, wrong.out, wrong.err) == (2, "", message)
+    assert (wrong.code, wrong.out) == (2, "")
+    told(wrong.err)
 
 
 def test_a_pose_beyond_a_stop_says_that_the_stop_is_counted_in(armsim):
@@ -288,63 +270,31 @@ def test_a_trajectory_skips_rows_with_missing_cells_and_passes_over_text(armsim,
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "t_s,q_R1_rad\n0,1\n",
-            "a column is missing\n  expected: q_R2_rad or q_R2_deg\n  found:    t_s, q_R1_rad\n  mend:     name the columns as "
-            "armsim's trajectory.csv does: t_s, q_<joint>_rad, qd_<joint>_rad_s, qdd_<joint>_rad_s2\n",
-        ),
-        (
-            "q_R1_rad,q_R2_rad\n0,1\n",
-            "a column is missing\n  expected: t_s\n  found:    q_R1_rad, q_R2_rad\n  mend:     name the columns as "
-            "armsim's trajectory.csv does: t_s, q_<joint>_rad, qd_<joint>_rad_s, qdd_<joint>_rad_s2\n",
-        ),
-        (
-            "t_s,q_R1_rad,q_R2_rad\n0,1,oops\n",
-            'bad.csv:2:5: q_R2_rad\n  expected: a finite number\n  found:    "oops"\n  mend:     correct the cell\n',
-        ),
-        (
-            "t_s,q_R1_rad,q_R2_rad\n",
-            "bad.csv:1:1\n  expected: rows of numbers below the headings\n  found:    no rows\n"
-            "  mend:     check that it is the right file\n",
-        ),
-    ],
+    "text",
+    ["t_s,q_R1_rad\n0,1\n", "q_R1_rad,q_R2_rad\n0,1\n", "t_s,q_R1_rad,q_R2_rad\n0,1,oops\n", "t_s,q_R1_rad,q_R2_rad\n"],
 )
-def test_a_trajectory_that_cannot_be_read_says_why(armsim, empty_folder, text, message):
+def test_a_trajectory_that_cannot_be_read_says_why(armsim, empty_folder, text, told):
     (empty_folder / "bad.csv").write_text(text)
     wrong = armsim("inverse", "rr", "--trajectory", "bad.csv", "-o", "tau.csv")
-    assert (wrong.code, wrong.out, wrong.err) == (2, "", message)
+    assert (wrong.code, wrong.out) == (2, "")
+    told(wrong.err)
     assert not (empty_folder / "tau.csv").exists()
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "t_s,q_R1_rad,q_R2_rad\n0,1,1\n0.5,1,1\n0.5,1,1\n",
-            "t_s\n  expected: times that increase from row to row\n  found:    0.5 after 0.5\n"
-            "  mend:     sort the rows, and leave each time once\n",
-        ),
-        (
-            "t_s,q_R1_rad,q_R2_rad\n0,1,1\n1,1,1\n",
-            "a short trajectory\n  expected: at least 3 rows, to differentiate velocities and accelerations from\n"
-            "  found:    2\n  mend:     give more rows, or columns for qd and qdd\n",
-        ),
-    ],
+    "text", ["t_s,q_R1_rad,q_R2_rad\n0,1,1\n0.5,1,1\n0.5,1,1\n", "t_s,q_R1_rad,q_R2_rad\n0,1,1\n1,1,1\n"]
 )
-def test_a_trajectory_that_cannot_be_differentiated_is_refused(armsim, empty_folder, text, message):
+def test_a_trajectory_that_cannot_be_differentiated_is_refused(armsim, empty_folder, text, told):
     (empty_folder / "bad.csv").write_text(text)
     wrong = armsim("inverse", "rr", "--trajectory", "bad.csv", "-o", "tau.csv")
-    assert (wrong.code, wrong.out, wrong.err) == (2, "", message)
+    assert (wrong.code, wrong.out) == (2, "")
+    told(wrong.err)
 
 
-def test_a_trajectory_that_is_not_there_is_refused(armsim):
+def test_a_trajectory_that_is_not_there_is_refused(armsim, told):
     wrong = armsim("inverse", "rr", "--trajectory", "none.csv", "-o", "tau.csv")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        "none.csv\n  expected: a CSV file\n  found:    no file of this name\n  mend:     check the name and the folder\n"
-    )
+    told(wrong.err)
 
 
 @pytest.mark.parametrize(
@@ -361,14 +311,11 @@ def test_options_that_do_not_go_together_are_refused_in_four_lines(armsim, optio
     assert words in wrong.err.splitlines()[3]
 
 
-def test_a_file_that_cannot_be_written_is_refused(armsim, empty_folder):
+def test_a_file_that_cannot_be_written_is_refused(armsim, empty_folder, told):
     armsim("simulate", "rr_config1", "-o", "run")
     wrong = armsim("inverse", "rr", "--trajectory", "run/trajectory.csv", "-o", "nowhere/tau.csv")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        "-o nowhere/tau.csv\n  expected: a file that can be written\n  found:    No such file or directory\n"
-        "  mend:     check the folder and its permissions\n"
-    )
+    told(wrong.err)
 
 
 def test_it_says_which_joints_dry_friction_would_not_hold(armsim):
@@ -400,43 +347,34 @@ def run_of_rr(armsim):
     return "inverse", "rr", "--trajectory", "run/trajectory.csv"
 
 
-def test_an_existing_file_is_replaced_only_if_that_is_asked_for(armsim, empty_folder, run_of_rr):
+def test_an_existing_file_is_replaced_only_if_that_is_asked_for(armsim, empty_folder, run_of_rr, told):
     (empty_folder / "tau.csv").write_text("precious\n")
     wrong = armsim(*run_of_rr, "-o", "tau.csv")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        "-o tau.csv\n  expected: a new file\n  found:    one that exists\n"
-        "  mend:     choose another name, or add --force to replace it\n"
-    )
+    told(wrong.err)
     assert (empty_folder / "tau.csv").read_text() == "precious\n"
     assert armsim(*run_of_rr, "-o", "tau.csv", "--force").code == 0
     assert (empty_folder / "tau.csv").read_text().startswith("t_s,tau_motor_R1_Nm,")
     assert sorted(path.name for path in empty_folder.iterdir()) == ["run", "tau.csv"]
 
 
-def test_what_is_read_is_never_overwritten(armsim, empty_folder, run_of_rr):
+def test_what_is_read_is_never_overwritten(armsim, empty_folder, run_of_rr, told):
     before = (empty_folder / "run/trajectory.csv").read_bytes()
     (empty_folder / "link.csv").symlink_to("run/trajectory.csv")
     for output in ("run/trajectory.csv", "./run/../run/trajectory.csv", "link.csv"):
         wrong = armsim(*run_of_rr, "-o", output, "--force")
         assert (wrong.code, wrong.out) == (2, "")
-        assert wrong.err == (
-            f"-o {output}\n  expected: another file than those that are read\n  found:    run/trajectory.csv itself\n"
-            "  mend:     choose another name\n"
-        )
+        told(wrong.err)
     assert (empty_folder / "run/trajectory.csv").read_bytes() == before
     (empty_folder / "arm.yaml").write_text("refused before it is read\n")
     refused = armsim("inverse", "arm.yaml", *run_of_rr[2:], "-o", "arm.yaml", "--force")
     assert refused.err.splitlines()[2] == "  found:    arm.yaml itself"
 
 
-def test_a_trajectory_in_the_units_of_its_columns_refuses_deg(armsim, run_of_rr):
+def test_a_trajectory_in_the_units_of_its_columns_refuses_deg(armsim, run_of_rr, told):
     wrong = armsim(*run_of_rr, "-o", "tau.csv", "--deg")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        "--trajectory\n  expected: angles in the units that the file's columns name\n  found:    --deg as well\n"
-        "  mend:     leave --deg out, and name columns in degrees q_<joint>_deg\n"
-    )
+    told(wrong.err)
 
 
 def test_verbose_says_between_what_bounds_the_torques_are(armsim, empty_folder, run_of_rr, read_table):
@@ -456,10 +394,7 @@ def test_verbose_says_between_what_bounds_the_torques_are(armsim, empty_folder, 
 
 
 @pytest.mark.parametrize("option", ["q", "qd", "qdd"])
-def test_an_empty_list_is_no_list_of_zeros(armsim, option):
+def test_an_empty_list_is_no_list_of_zeros(armsim, option, told):
     wrong = armsim("inverse", "rr", f"--{option}", "")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        f"--{option} \n  expected: 2 numbers separated by commas, one per joint (R1, R2)\n  found:    1\n"
-        f"  mend:     write for example --{option} 0,0\n"
-    )
+    told(wrong.err)

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 import armsim as library
+from armsim.document.control import LAWS
 from armsim.expr import where
-from armsim.spec.control import LAWS
 
 SOLID = {"mass": 2.0, "center": [0.3, 0, 0], "about": "com", "xx": 0.5, "yy": 0.5, "zz": 0.5}
 AXIS = {
@@ -53,6 +53,7 @@ OF_SCENARIO = {
     "check": "check SCENARIO",
     "info": "info SCENARIO",
     "info --json": "info SCENARIO --json",
+    "info --deg": "info SCENARIO --deg",
     "info --resolved": "info SCENARIO --resolved",
     "sweep": "sweep SCENARIO --vary initial.q[0]=0,0.1 --measure max(abs(q_R1)) --threads 1 -o out",
     "sweep of laws": "sweep SCENARIO --vary control.law=none,python --threads 1 -o out",
@@ -74,6 +75,7 @@ OF_RUN = {
     "animate": "animate RUN --frames 1 -o out.png",
     "view a run": "view RUN -o out.html",
     "report": "report RUN -o out.html",
+    "report --deg": "report RUN -o out.html --deg",
     "compare": "compare RUN RUN",
     "inverse": "inverse robot.yaml --trajectory RUN/trajectory.csv -o out.csv",
     "replay a run": "replay RUN",
@@ -143,7 +145,7 @@ def shelf(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "command"), cells())
-@pytest.mark.handful(60)
+@pytest.mark.handful(40)
 def test_a_command_takes_a_law_or_names_the_key_to_change(name, command, shelf, armsim):
     text = COMMANDS[command].replace("robot.yaml", str(shelf.robot))
     for word, made in (("SCENARIO", shelf.scenario), ("RUN", shelf.run), ("RECORDING", shelf.recording)):

@@ -158,29 +158,28 @@ def test_arrays_are_written_once(armsim, empty_folder):
 
 
 @pytest.mark.parametrize(
-    ("args", "message"),
+    "args",
     [
-        (["--lqr", "q=1"], "--lqr q=1\n  expected: weights q=..., r=... and perhaps qd=..., each one number or one per joint\n"
-         "  found:    no r\n  mend:     write for example --lqr q=100,r=1\n"),
-        (["--lqr", "r=1"], "found:    no q\n"),
-        (["--lqr", "1,r=1"], "found:    1 without a name\n"),
-        (["--lqr", "q=1,r=1,q=2"], "found:    q twice\n"),
-        (["--lqr", "q=1,p=1"], "found:    p before =\n"),
-        (["--lqr", ""], "found:    nothing without a name\n"),
-        (["--lqr", "q=x,r=1"], "found:    \"x\" (there is no `x`)\n"),
-        (["--at", "x"], "--at\n  expected: a number"),
-        (["--at", "7"], "at\n  expected: a time from 0 to 5 s, the scenario's duration\n  found:    7 s\n"),
-        (["--period", "0"], "period\n  expected: a time in s, above 0\n  found:    0.0\n"),
-        (["-o", "linear.csv"], "-o linear.csv\n  expected: a file that ends in .npz, numpy's format for arrays\n"
-         "  found:    .csv\n  mend:     write for example -o linear.npz, or take --json\n"),
-        (["-o", "linear"], "found:    no ending\n"),
-        (["-o", "nowhere/linear.npz"], "-o nowhere/linear.npz\n  expected: a file that can be written\n  found:    No such file"),
+        ["--lqr", "q=1"],
+        ["--lqr", "r=1"],
+        ["--lqr", "1,r=1"],
+        ["--lqr", "q=1,r=1,q=2"],
+        ["--lqr", "q=1,p=1"],
+        ["--lqr", ""],
+        ["--lqr", "q=x,r=1"],
+        ["--at", "x"],
+        ["--at", "7"],
+        ["--period", "0"],
+        ["-o", "linear.csv"],
+        ["-o", "linear"],
+        ["-o", "nowhere/linear.npz"],
     ],
-)  # fmt: skip
-def test_what_cannot_be_done_is_told_with_its_mend(armsim, args, message):
+    ids=" ".join,
+)
+def test_what_cannot_be_done_is_told_with_its_mend(armsim, args, told):
     done = armsim("linearize", "arm5_hold", *args)
     assert (done.code, done.out) == (2, "")
-    assert message in done.err
+    told(done.err)
 
 
 def test_a_simulation_that_diverges_before_ends_with_three(armsim):
@@ -275,23 +274,11 @@ def test_a_bode_diagram_is_a_picture(armsim, empty_folder, scenario):
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (
-            ("arm5_hold", "--bode", "r2"),
-            "--bode r2\n  expected: a joint under feedback\n  found:    r2\n  mend:     did you mean `R2`?\n",
-        ),
-        (
-            ("two_link_swing", "--bode", "elbow"),
-            "--bode elbow\n  expected: a joint under feedback\n  found:    elbow\n  mend:     leave it out\n",
-        ),
-        (
-            ("arm5_hold", "--plot", "a.png"),
-            "--plot a.png\n  expected: --bode with it, whose diagram is drawn\n  found:    no joint\n"
-            "  mend:     add for example --bode R2\n",
-        ),
-    ],
+    "asked",
+    [("arm5_hold", "--bode", "r2"), ("two_link_swing", "--bode", "elbow"), ("arm5_hold", "--plot", "a.png")],
+    ids=" ".join,
 )
-def test_a_loop_that_there_is_not_is_refused(armsim, empty_folder, asked, message):
+def test_a_loop_that_there_is_not_is_refused(armsim, empty_folder, asked, told):
     done = armsim("linearize", *asked)
-    assert (done.code, done.out, done.err) == (2, "", message)
+    assert (done.code, done.out) == (2, "")
+    told(done.err)

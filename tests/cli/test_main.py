@@ -103,35 +103,23 @@ def test_a_missing_argument_is_refused_with_2(armsim, name):
     assert "Missing argument" in wrong.err
 
 
-@pytest.mark.parametrize(
-    ("name", "noun", "shipped"),
-    [("inverse", "robot", "arm5"), ("forward", "robot", "arm5"), ("fk", "robot", "arm5"), ("inertia", "robot", "arm5")],
-)
-def test_an_unknown_robot_names_the_nearest_shipped_one(armsim, name, noun, shipped):
+@pytest.mark.parametrize("name", ["inverse", "forward", "fk", "inertia"])
+def test_an_unknown_robot_names_the_nearest_shipped_one(armsim, name, told):
     wrong = armsim(name, "arm55")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        f"arm55\n  expected: a {noun} file, or the name of a shipped {noun}\n  found:    neither of them\n"
-        f"  mend:     did you mean `{shipped}`?\n"
-    )
+    told(wrong.err)
 
 
-def test_an_unknown_scenario_names_the_nearest_shipped_one(armsim):
+def test_an_unknown_scenario_names_the_nearest_shipped_one(armsim, told):
     wrong = armsim("simulate", "arm5_hld")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        "arm5_hld\n  expected: a scenario file, or the name of a shipped scenario\n  found:    neither of them\n"
-        "  mend:     did you mean `arm5_hold`?\n"
-    )
+    told(wrong.err)
 
 
-def test_info_of_an_unknown_name_names_the_nearest_of_robots_and_scenarios(armsim):
+def test_info_of_an_unknown_name_names_the_nearest_of_robots_and_scenarios(armsim, told):
     wrong = armsim("info", "two_lnk_swing")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        "two_lnk_swing\n  expected: a robot or scenario file, or the name of a shipped one\n  found:    neither of them\n"
-        "  mend:     did you mean `two_link_swing`?\n"
-    )
+    told(wrong.err)
 
 
 @pytest.mark.parametrize("name", ["simulate", "inverse", "forward", "fk", "inertia", "info"])

@@ -70,17 +70,17 @@ def test_speeds_turn_into_degrees(armsim, one):
     assert "deg/s" in armsim("motor", one, "--deg").out
 
 
-def test_what_cannot_be_answered_ends_with_code_2(armsim, one):
-    for args, message in [
-        (("arm5",), "--voltage\n  expected: the voltage that drives the motor of R1\n"),
-        (("puma560", "--voltage", "24"), "found:    no Kp and Ra for any motor"),
-        ((one, "--joint", "C"), "expected: a joint of one\n  found:    C\n"),
-        ((one, "--voltage", "48"), "expected: at most 24 V"),
-        ((one, "--plot", "a.png"), "--plot a.png\n  expected: "),
+def test_what_cannot_be_answered_ends_with_code_2(armsim, one, told):
+    for args in [
+        ("arm5",),
+        ("puma560", "--voltage", "24"),
+        (one, "--joint", "C"),
+        (one, "--voltage", "48"),
+        (one, "--plot", "a.png"),
     ]:
         done = armsim("motor", *args)
         assert (done.code, done.out) == (2, "")
-        assert message in done.err
+        told(done.err)
 
 
 def test_quiet_prints_nothing(armsim, one):

@@ -167,17 +167,12 @@ def test_a_recording_of_a_screw_replays_to_the_bit_and_notices_another_pitch(arm
     assert "expected: 1 joints as in the recording: screw\n  found:    1: revolute\n" in refused.err
 
 
-def test_a_pitch_can_be_set_for_one_run_and_is_checked_as_in_a_file(armsim, lift):
+def test_a_pitch_can_be_set_for_one_run_and_is_checked_as_in_a_file(armsim, lift, told):
     doubled = answer(armsim, "info", "lift.yaml", "--set", "joints[spindle].pitch=0.01")
     assert doubled["pose"]["torque"] == [pytest.approx(2 * HOLDING, rel=1e-14)]
     wrong = armsim("info", "lift.yaml", "--set", "joints[spindle].pitch=0")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        "--set joints[spindle].pitch: joints[0].pitch\n"
-        "  expected: a number of m other than 0\n"
-        "  found:    0: it would not slide\n"
-        "  mend:     write how far it slides in a turn, for example `pitch: 0.005`, or `type: revolute`\n"
-    )
+    told(wrong.err)
 
 
 def test_positions_beyond_a_stop_are_told_in_the_screws_units(armsim, lift):

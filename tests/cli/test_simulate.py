@@ -191,53 +191,30 @@ def test_set_changes_scenario_and_robot(armsim, empty_folder):
     assert scenario["duration"] == 0.01
 
 
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        (
-            "control.kp",
-            "--set control.kp\n  expected: path=value\n  found:    no `=` with a path before it\n"
-            '  mend:     write for example --set "control.kp[0]=80"\n',
-        ),
-        (
-            "contol.kp=80",
-            "--set contol.kp: contol\n  expected: one of the keys format, name, robot, units, parameters, duration, "
-            "integrator, initial, "
-            "control, inputs, external, payload, log\n  found:    the unknown key `contol`\n"
-            "  mend:     did you mean `control`?\n",
-        ),
-    ],
-)
-def test_a_setting_that_leads_nowhere_is_refused_before_anything_is_written(armsim, empty_folder, setting, message):
+@pytest.mark.parametrize("setting", ["control.kp", "contol.kp=80"])
+def test_a_setting_that_leads_nowhere_is_refused_before_anything_is_written(armsim, empty_folder, setting, told):
     wrong = armsim("simulate", "arm5_hold", "--set", setting)
-    assert (wrong.code, wrong.out, wrong.err) == (2, "", message)
+    assert (wrong.code, wrong.out) == (2, "")
+    told(wrong.err)
     assert os.listdir(empty_folder) == []
 
 
-def test_a_scenario_with_faults_is_refused_with_all_of_them(armsim, empty_folder):
+def test_a_scenario_with_faults_is_refused_with_all_of_them(armsim, empty_folder, told):
     (empty_folder / "bad.yaml").write_text(
         "format: armsim/scenario/1\nrobot: rr\nduration: -1\nintegrator: {method: rk4, dt: 1e-3}\nlog: {evry: 0.1}\n"
     )
     wrong = armsim("simulate", "bad.yaml")
     assert (wrong.code, wrong.out) == (2, "")
-    assert wrong.err == (
-        "bad.yaml:3:11: duration\n  expected: a positive number of s\n  found:    -1\n"
-        "  mend:     write the duration without its sign, for example `duration: 1`\n"
-        "bad.yaml:5:7: log.evry\n  expected: one of the keys every, format\n  found:    the unknown key `evry`\n"
-        "  mend:     did you mean `every`?\n"
-    )
+    told(wrong.err)
     assert os.listdir(empty_folder) == ["bad.yaml"]
 
 
-def test_an_earlier_run_is_replaced_with_force_only(armsim, empty_folder):
+def test_an_earlier_run_is_replaced_with_force_only(armsim, empty_folder, told):
     armsim("simulate", "rr_config1", "-o", "run")
     before = contents(empty_folder / "run")
     again = armsim("simulate", "rr_config2_sine", "-o", "run")
     assert (again.code, again.out) == (2, "")
-    assert again.err == (
-        "run\n  expected: a folder that is absent or empty\n  found:    an earlier run\n"
-        "  mend:     name another folder, or add --force to replace the run\n"
-    )
+    told(again.err)
     assert contents(empty_folder / "run") == before
     assert armsim("simulate", "rr_config2_sine", "-o", "run", "--force").code == 0
     assert contents(empty_folder / "run") != before
@@ -284,7 +261,7 @@ def test_the_python_engine_writes_the_same_bytes_as_machine_code(armsim, empty_f
     adaptive = (
         scenario.method == "auto"
     )  # then steps take half a second on floats: two rows between which there are ten
-    dt, rows = (4e-4, 1) if adaptive else (scenario.dt, 60)
+    dt, rows = (4e-4, 1) if adaptive else (scenario.dt, 30)
     brief = ("--set", f"duration={rows * dt!r}", "--set", f"log.every={dt!r}")
     for engine in ("llvm", "python"):
         done = armsim("simulate", name, *brief, "--engine", engine, "-o", engine)

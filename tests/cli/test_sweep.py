@@ -65,7 +65,7 @@ def test_a_study_that_is_killed_at_any_call_comes_to_the_bytes_of_an_undisturbed
     whole = {path.name: path.read_bytes() for path in Path("whole").iterdir()}
     rng = random.Random(random.SystemRandom().random() if KILLS else "ten")
     killed = study = 0
-    while killed < (KILLS or 5):
+    while killed < (KILLS or 3):
         study += 1
         for call in (rng.randint(1, CALLS), rng.randint(1, CALLS), rng.randint(1, CALLS), 0):
             code = run(f"study {study}", call)

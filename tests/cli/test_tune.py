@@ -47,7 +47,7 @@ def test_it_prints_where_the_numbers_hold_and_writes_a_scenario_that_runs(armsim
     [
         (["--bounds", "1:2"], "1 --open and 2 --bounds"),
         (["--open", "control.kp"], "each path once"),
-        (["--open", "control.kq"], "there is no `kq` in control"),
+        (["--open", "control.kq"], "no `kq` in control"),
         (["--stage", "control.kd"], "did you mean `control.kp`?"),
         (["--subject-to", "iae"], "no <= or >="),
         (["--minimise", "peak_torque"], "5 of them"),
@@ -89,6 +89,26 @@ def test_studies_of_either_kind_say_which_command_takes_them(armsim, empty_folde
     ended = armsim("check", "arm5_tune_report", "arm5_tune_robust")
     assert "10 numbers sought over 1 case" in ended.out
     assert "15 numbers sought over 144 cases" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("command", "study", "options"),
+    [
+        ("sweep", "arm5_gains", [("--vary", "control.kp=1"), ("--measure", "iae"), ("--seed", "0"), ("--force-step",),
+                                 ("--random", "5"), ("--latin", "5"), ("--sobol", "5")]),
+        ("tune", "arm5_tune_report", [
+            ("--open", "control.kp", "--bounds", "0:1"), ("--minimise", "iae"), ("--subject-to", "iae <= 1"),
+            ("--over", "mean"), ("--stage", "control.kp"), ("--case", "payload.mass=1"), ("--draw-cases", "4"),
+            ("--method", "nelder_mead"), ("--trials", "5"), ("--seed", "0"), ("--holds", "iae <= 1"),
+            ("--test", "payload.mass=1"), ("--draw-test", "4"), ("--force-step",),
+        ]),
+    ],
+)  # fmt: skip
+def test_what_a_study_file_says_is_not_said_beside_it(armsim, empty_folder, command, study, options, told):
+    for option, *value in options:
+        ended = armsim(command, study, option, *value, "-o", "t")
+        assert ended.code == 2
+        told(ended.err)
 
 
 BAD = """format: armsim/study/1

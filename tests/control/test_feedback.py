@@ -68,7 +68,7 @@ def test_pd_droops_by_load_over_gain():
 @pytest.mark.handful(1)
 def test_pid_holds_a_load_without_droop(period):
     controller = law("pid", kp=40.0, ki=60.0, kd=12.0, target=0.5, period=period)
-    state = follow(Plant(slide(GRAVITY), controller, method="rk4"), 0.0, 0.0, 20.0, 2000)[-1]
+    state = follow(Plant(slide(GRAVITY), controller, method="rk4"), 0.0, 0.0, 10.0, 1000)[-1]
     assert math.isclose(state[0], 0.5, abs_tol=RK4_ERROR)
     assert math.isclose(60.0 * state[2], -GRAVITY, rel_tol=1e-6)  # the integrator alone carries the load
 
@@ -140,10 +140,9 @@ def test_sampled_feedback_converges_to_continuous_feedback_as_the_period_shrinks
         return follow(Plant(slide(), controller, method="rk4"), 0.0, 0.0, 1.0, 256, sample_every)[-1][0]
 
     dt, continuous = 1.0 / 256, final(None)
-    errors = [abs(final(m * dt, m) - continuous) for m in (16, 8, 4, 2)]
-    orders = np.log2(np.divide(errors[:-1], errors[1:]))
-    assert errors[-1] < 0.01
-    assert abs(orders[-1] - 1) < 0.1  # holding delays by half a period: first order
+    errors = [abs(final(m * dt, m) - continuous) for m in (4, 2)]
+    assert errors[1] < 0.01
+    assert abs(math.log2(errors[0] / errors[1]) - 1) < 0.1  # holding delays by half a period: first order
 
 
 def test_a_sampled_command_is_held_between_samples():

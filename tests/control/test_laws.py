@@ -405,27 +405,23 @@ def test_the_matrix_of_a_regulator_holds_the_pose_in_a_scenario():
     assert np.abs(run.q[-1] - np.radians(K["target"])).max() < 1e-6
 
 
-def test_what_no_arm_has_is_refused_where_it_is_written():
+def test_what_no_arm_has_is_refused_where_it_is_written(told):
     pd = {"law": "pd", "kp": 30, "kd": 3, "period": 1e-2}
     motor = {"Kp": 0.05, "Ra": 1.0, "gear": 50, "inductance": 1e-3}
     K = {"law": "state_feedback", "K": [[30, 4, 1]]}
-    for control, more, message in (
-        ({**K, "output": "voltage"}, {"motor": {**motor, "inductance": 0}}, "control.K[0]\n  expected: 2 numbers"),
-        ({**K, "K": [[30]]}, {}, "control.K[0]\n  expected: 2 numbers"),
-        (K, {}, "control.K[0]\n  expected: 2 numbers: gains of positions and velocities\n  found:    3"),
-        ({**K, "output": "current"}, {"motor": motor}, "control.K[0]\n  expected: 2 numbers"),
-        (
-            {**pd, "encoder": {"on": "motor"}},
-            {},
-            "control.encoder.on\n  expected: a motor on every joint\n  found:    no motor",
-        ),
-        ({**pd, "delay": 1000}, {}, "control.delay\n  expected: at most 40 periods, 0.4 s\n  found:    1000 s\n"),
-        ({**pd, "delay": "10000 ms"}, {}, "at most 40 periods, 0.4 s\n  found:    10000 ms\n"),
-        ({**pd, "delay": "15 ms"}, {}, "control.period, 0.01 s\n  found:    15 ms\n  mend:     take 0.01 or 0.02 s"),
+    for control, more in (
+        ({**K, "output": "voltage"}, {"motor": {**motor, "inductance": 0}}),
+        ({**K, "K": [[30]]}, {}),
+        (K, {}),
+        ({**K, "output": "current"}, {"motor": motor}),
+        ({**pd, "encoder": {"on": "motor"}}, {}),
+        ({**pd, "delay": 1000}, {}),
+        ({**pd, "delay": "10000 ms"}, {}),
+        ({**pd, "delay": "15 ms"}, {}),
     ):
         with pytest.raises(FileFaults) as error:
             armsim.simulate(axis(control, **more))
-        assert message in str(error.value)
+        told(error.value)
     assert armsim.simulate(axis({**K, "output": "voltage"}, 0.1, motor)).status == "complete"
 
 

@@ -55,8 +55,11 @@ def test_printed_c_compiles_without_warning_and_is_the_engine(derived, engine, n
     subprocess.run(["gcc", "-std=c99", *STRICT, "-shared", "-fPIC", source, "-o", library, "-lm"], check=True)
     compiled, arm = ctypes.CDLL(str(library)), engine(name)
     module, n = derived(name).module, engine(name).arm.n
-    constants = (ctypes.c_double * max(len(module.shared), 1))()
-    getattr(compiled, f"{name}_constants")(*map(ctypes.c_double, module.parameters.values()), constants)
+    constants = (ctypes.c_double * len(module.constants.results))()
+    numbers = (ctypes.c_double * len(module.parameters))()
+    if module.parameters:
+        getattr(compiled, f"{name}_defaults")(numbers)
+    getattr(compiled, f"{name}_constants")(*[numbers] * bool(module.parameters), constants)
     for state in STATES:
         q, qd, qdd = state[:, :n]
         wanted = expected(arm, q, qd, qdd)
@@ -64,7 +67,7 @@ def test_printed_c_compiles_without_warning_and_is_the_engine(derived, engine, n
         for routine in module.routines:
             if routine.name in wanted:
                 result = (ctypes.c_double * len(routine.results))()
-                vectors = [(ctypes.c_double * n)(*given[vector]) for vector, _ in routine.inputs]
+                vectors = [(ctypes.c_double * n)(*given[vector]) for vector, _ in routine.inputs[:-1]]
                 getattr(compiled, f"{name}_{routine.name}")(*vectors, constants, result)
                 check(np.array(result), wanted[routine.name])
 
@@ -79,7 +82,10 @@ def test_printed_fortran_compiles_as_standard_fortran_and_is_the_engine(derived,
     q, qd, qdd = STATES[0][:, :n]
     wanted = expected(arm, q, qd, qdd)
     given = {"q": q, "qd": qd, "qdd": qdd, "tau": wanted["inverse_dynamics"]}
-    lines = [f"program main\nuse {module.name}\nimplicit none", f"double precision :: r({max(len(module.shared), 1)})"]
+    lines = [
+        f"program main\nuse {module.name}\nimplicit none",
+        f"double precision :: r({len(module.constants.results)})",
+    ]
     lines += [f"double precision :: {vector}({n})" for vector in given]
     wanted = {f.name: wanted[f.name] for f in module.routines if f.name in wanted}
     shapes = {f.name: ", ".join(map(str, f.shape)) for f in module.routines}
@@ -88,10 +94,12 @@ def test_printed_fortran_compiles_as_standard_fortran_and_is_the_engine(derived,
         lines += [
             f"{vector}({i}) = {float(x)!r}d0".replace("e", "d").replace("dd0", "d0") for i, x in enumerate(values, 1)
         ]
-    lines.append(f"call constants({', '.join([*(f'{x!r}d0' for x in module.parameters.values()), 'r'])})")
+    if module.parameters:
+        lines.insert(1, f"type({name}_numbers) :: numbers")
+    lines.append(f"call {name}_constants({'numbers, ' if module.parameters else ''}r)")
     for f in module.routines:
         if f.name in wanted:
-            lines.append(f"call {f.name}({', '.join(vector for vector, _ in f.inputs)}, r, {f.name}_)")
+            lines.append(f"call {name}_{f.name}({', '.join(vector for vector, _ in f.inputs)}, {f.name}_)")
             lines.append(
                 f"print '(*(es26.17e3))', {f.name}_"
                 if len(f.shape) == 1
@@ -108,7 +116,7 @@ def test_printed_fortran_compiles_as_standard_fortran_and_is_the_engine(derived,
 
 def test_printed_python_needs_nothing_but_python(derived, tmp_path):
     (tmp_path / "arm.py").write_text(derived("two_link").to("python"))
-    ask = "import arm; print(arm.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], arm.constants(l1=2.0)))"
+    ask = "import arm; print(arm.inverse_dynamics([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], arm.constants(arm.Numbers(l1=2.0))))"
     done = subprocess.run([sys.executable, "-S", "-c", ask], cwd=tmp_path, capture_output=True, text=True, check=True)
     # stretched out: g times the first moments, m1 l1/2 + (m2 + mp) l1 + m2 l2/2 + mp l2, and the elbow's
     elbow = 9.81 * (1.5 * 0.4 + 0.5 * 0.8)

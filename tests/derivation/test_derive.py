@@ -158,7 +158,7 @@ def test_a_fault_in_the_recursion_is_a_disagreement(monkeypatch):
 
 def test_a_fault_in_what_is_printed_is_a_disagreement(monkeypatch):
     right = agreement.code
-    monkeypatch.setattr(agreement, "code", lambda module, form: right(module, form).replace("c1*r1", "s2*r1"))
+    monkeypatch.setattr(agreement, "code", lambda module, form: right(module, form).replace("c1 * r1", "s2 * r1"))
     with pytest.raises(Disagreement, match="two_link: inverse_dynamics, as printed and as compiled"):
         armsim.derive("two_link")
 
@@ -178,7 +178,7 @@ def test_an_arm_too_large_for_a_closed_form_gets_its_recursion_and_is_compared_a
 
 @pytest.mark.parametrize("name", ["arm5", "puma560"])
 def test_points_tell_a_small_fault_of_either_derivation(monkeypatch, name):
-    arm = exact_arm(load_robot_file(name).data)
+    arm = exact_arm(load_robot_file(name).document)
     assert agreement.compare_points(arm)[0].difference == 0.0
     right = agreement.lagrange_at
     monkeypatch.setattr(agreement, "lagrange_at", lambda *x: [tau + tau / 10**9 for tau in right(*x)])
@@ -188,7 +188,7 @@ def test_points_tell_a_small_fault_of_either_derivation(monkeypatch, name):
 
 def test_points_of_irrational_numbers_agree_to_40_digits(polar):
     data = {**polar, "base": {"rpy": [0.3, "pi/3", "sqrt(2)"]}}
-    check = agreement.compare_points(exact_arm(load_robot_file(data).data))[0]
+    check = agreement.compare_points(exact_arm(load_robot_file(data).document))[0]
     assert check.how == "3 random points, 60 digits"
     assert 0 < check.difference < 1e-50
 
@@ -213,13 +213,13 @@ def test_angles_are_exact(unit, alpha, exact):
         "units": {"angle": unit},
         "joints": [joint | {"bodies": [POINT]}],
     }
-    made = exact_arm(load_robot_file(data).data).arm.joints[0]
+    made = exact_arm(load_robot_file(data).document).arm.joints[0]
     assert (made.tilt.row_y.y, made.tilt.row_z.y) == (cos(exact), sin(exact))
     assert made.position.x == sympy.Rational(35, 1000)
 
 
 def test_symbols_may_be_some_parameters_other_numbers_or_none():
-    data = load_robot_file("two_link").data
+    data = load_robot_file("two_link").document
     assert set(exact_arm(data).symbols) == {"l1", "l2", "m1", "m2", "mp", "g"}
     some = exact_arm(data, ["l1", "m=joints[0].bodies[0].rod.mass"])
     assert some.values == {"l1": 1.0, "m": 2.0}
@@ -227,34 +227,11 @@ def test_symbols_may_be_some_parameters_other_numbers_or_none():
     assert exact_arm(data, []).symbols == {}
 
 
-@pytest.mark.parametrize(
-    ("symbols", "message"),
-    [
-        (
-            ["payload"],
-            "symbols: payload\n  expected: the name of a parameter, or NAME=PATH\n  found:    no parameter `payload`\n"
-            "  mend:     there are: l1, l2, m1, m2, mp, g",
-        ),
-        (
-            ["l1", "l1"],
-            "symbols: l1\n  expected: each name once\n  found:    l1 twice\n  mend:     take one of them out",
-        ),
-        (
-            ["m1=gravity[1]"],
-            "symbols: m1=gravity[1]\n  expected: a new name before =\n  found:    the name of a parameter\n"
-            "  mend:     choose another name",
-        ),
-        (
-            ["x=joints[0].initial"],
-            "symbols: x=joints[0].initial\n  expected: the path of one number of the rigid-body dynamics\n"
-            "  found:    0 such numbers at joints[0].initial\n  mend:     write for example m1=joints[0].bodies[0].rod.mass",
-        ),
-    ],
-)
-def test_symbols_that_are_none_are_refused(symbols, message):
+@pytest.mark.parametrize("symbols", [["payload"], ["l1", "l1"], ["m1=gravity[1]"], ["x=joints[0].initial"]], ids=str)
+def test_symbols_that_are_none_are_refused(symbols, told):
     with pytest.raises(armsim.UsageError) as refused:
-        exact_arm(load_robot_file("two_link").data, symbols)
-    assert str(refused.value) == message
+        exact_arm(load_robot_file("two_link").document, symbols)
+    told(refused.value)
 
 
 def test_parameters_may_have_any_name(tmp_path):

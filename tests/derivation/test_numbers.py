@@ -46,7 +46,7 @@ def test_powers_of_pi_in_numbers_are_derived_as_the_engine_has_them(given, tmp_p
         source.write_text(derivation.to(form))
         library = tmp_path / f"{form}.so"
         subprocess.run([compiler, "-shared", "-fPIC", source, "-o", library, "-lm"], cwd=tmp_path, check=True)
-        code, prefix = ctypes.CDLL(str(library)), "small_" if form == "c" else "__small_MOD_"
+        code, prefix = ctypes.CDLL(str(library)), "small_" if form == "c" else "__small_MOD_small_"
         constants, found = (ctypes.c_double * 50)(), (ctypes.c_double * 2)()
         getattr(code, f"{prefix}constants")(constants)
         getattr(code, f"{prefix}forward_dynamics")(*((ctypes.c_double * 2)(*x) for x in (Q, QD, TAU)), constants, found)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from armsim.actuation import driven
 from armsim.dynamics import (
@@ -24,6 +23,7 @@ from armsim.dynamics import (
 from armsim.expr import trace
 from armsim.model import Arm, Joint
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
+from tests.published import ARMS
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -115,8 +115,7 @@ def test_inverse_dynamics_of_the_two_link_arm_is_the_closed_form_of_the_thesis(a
 
 
 def published() -> dict:
-    entries = yaml.safe_load((DATA / "published_robots.yaml").read_text())["robots"]
-    return {name: entry for name, entry in entries.items() if "golden" in entry}
+    return {name: entry for name, entry in ARMS.items() if "golden" in entry}
 
 
 def arm_of(entry: dict) -> Arm:

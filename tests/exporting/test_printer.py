@@ -219,12 +219,8 @@ def test_nothing_is_imported_from_casadi_to_print_for_it():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_loops_of_a_million_iterations_are_refused_for_casadi(tmp_path):
+def test_loops_of_a_million_iterations_are_refused_for_casadi(tmp_path, told):
     with pytest.raises(armsim.UsageError) as refused:
         armsim.export(AHEAD, "casadi", tmp_path / "out", ["step"])
-    assert str(refused.value).splitlines()[1:] == [
-        "  expected: loops of at most 1000 iterations, as CasADi carries out all of them",
-        "  found:    one of 1000000, as a step of an adaptive method may take",
-        "  mend:     set integrator.method to one with fixed steps, or export to another language",
-    ]
+    told(refused.value)
     assert not (tmp_path / "out").exists()

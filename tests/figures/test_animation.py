@@ -61,7 +61,7 @@ def test_positions_are_those_of_the_run_and_the_trail_is_the_tools_way(run, movi
 
 def test_a_strip_has_a_pose_for_every_time_and_its_trail_ends_at_the_tool(moving):
     times = np.linspace(0.0, 0.6, 7)
-    figure = strip([moving], times, camera(moving.scene.arm), SMALL)
+    figure = strip([moving], times, camera(moving.drawn.arm), SMALL)
     panels = [axis for axis in figure.axes if axis.collections]
     assert [axis.get_title() for axis in panels] == [f"t = {t:.4g} s" for t in times]
     for k, axis in enumerate(panels):
@@ -83,13 +83,20 @@ def test_what_is_followed_is_drawn_as_a_ring(run):
     assert found.reference[-1] == pytest.approx([1.6 * math.cos(0.5), 1.6 * math.sin(0.5), 0.0])
 
 
+def test_an_arm_stands_still_where_rows_lack_its_positions(run):
+    columns = {"t_s": [0.0, 1.0, 2.0], "q_R1_rad": [0.1, 0.3, math.nan], "q_R2_rad": [0.0, math.inf, 1.0]}
+    about = {"name": "made", "duration": 2.0, "robot": drawn(run).scenario["robot"]}
+    made = columns_over_time("made", columns, about)
+    assert motion(made, np.array([0.0, 2.0]), 1, 1, 2.0).q.tolist() == [[0.1, 0.0], [0.1, 0.0]]
+
+
 def test_two_runs_are_drawn_the_second_pale(run, tmp_path):
     other = armsim.simulate("rr_config5", {"duration": 0.3})
     animate([run, other.save(tmp_path / "run")], tmp_path / "out.gif", fps=5, size=SMALL)
     assert sum(stays(tmp_path / "out.gif")[:-1]) == 600
     later = [motion(drawn(x), np.array([0.0, 0.6]), 1, 1, x.t[-1]) for x in (run, other)]
     assert later[1].q[-1] == pytest.approx(other.q[-1])  # stands still
-    figure = strip(later, np.array([0.0, 0.6]), camera(later[0].scene.arm), SMALL)
+    figure = strip(later, np.array([0.0, 0.6]), camera(later[0].drawn.arm), SMALL)
     assert sorted({x.get_alpha() or 1.0 for x in figure.axes[0].collections}) == [0.3, 1.0]
     with pytest.raises(UsageError, match="one run, or two"):
         animate([run] * 3, tmp_path / "three.gif")

@@ -6,7 +6,8 @@ import pytest
 
 from armsim.convergence.errors import Convergence, MethodConvergence, Setting
 from armsim.errors import UsageError
-from armsim.figures.convergence import plot_convergence
+from armsim.figures.convergence import convergence_figure
+from armsim.figures.picture import check_picture, save
 
 pytest.importorskip("matplotlib")
 
@@ -19,18 +20,14 @@ def method(name: str, order: int, knob: str = "dt", unstable: bool = True) -> Me
 
 
 @pytest.fixture
-def drawn(tmp_path, monkeypatch):
-    """Draws, and gives back the figure."""
-    from matplotlib.figure import Figure
-
-    figures = []
-    save = Figure.savefig
-    monkeypatch.setattr(Figure, "savefig", lambda self, *a, **k: (figures.append(self), save(self, *a, **k)))
+def drawn(tmp_path):
+    """Draws, saves, and gives back the figure."""
 
     def draw(*methods, accuracy=1e-3):
-        plot_convergence(tmp_path / "out.png", Convergence("swing", "arm", 5.0, 11, accuracy, "rad", methods))
+        figure = convergence_figure(Convergence("swing", "arm", 5.0, 11, accuracy, "rad", methods))
+        save(figure, tmp_path / "out.png")
         assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
-        return figures[-1]
+        return figure
 
     return draw
 
@@ -80,9 +77,8 @@ def test_runs_without_errors_can_be_drawn_too(drawn):
 
 
 def test_a_picture_that_cannot_be_written_is_refused(tmp_path):
-    found = Convergence("swing", "arm", 5.0, 11, 1e-3, "rad", (method("rk4", 4),))
     with pytest.raises(UsageError, match=r".*out.png\n  expected: a folder that is there"):
-        plot_convergence(tmp_path / "nowhere" / "out.png", found)
+        check_picture(tmp_path / "nowhere" / "out.png")
     (tmp_path / "folder.png").mkdir()
     with pytest.raises(UsageError, match=r".*folder.png\n  expected: a file that can be written"):
-        plot_convergence(tmp_path / "folder.png", found)
+        check_picture(tmp_path / "folder.png")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from armsim.figures.drawn_run import DrawnRun, RowTable, columns_over_time
-from armsim.figures.envelope import MOST, Envelope, Sum, at_same_times, curves_of
+from armsim.figures.envelope import MOST, Sum, at_same_times, curves_of
 from armsim.files.row_blocks import RowBlocks
 
 
@@ -28,11 +28,10 @@ def cut(rows, sizes):
 def test_every_pixel_column_has_its_least_and_greatest_value(seed, count, sizes):
     random = np.random.default_rng(seed)
     t, values = np.arange(count) * 1e-3, random.standard_normal((count, 2))
-    envelope = Envelope(2)
-    for block in cut(np.column_stack([t, values]), sizes):
-        if len(block):
-            envelope.add(block)
-    times, found = envelope.curves()
+    every = np.column_stack([t, values])
+    run = DrawnRun("made", (RowTable("t_s", ("x", "y"), lambda wanted: (x for x in cut(every, sizes) if len(x))),))
+    curves = curves_of(run, [Sum(((name, 1.0),)) for name in "xy"])
+    times, found = np.moveaxis(list(curves.values()), 0, -1)
     assert len(found) <= MOST
     assert (np.diff(times, axis=0) >= 0).all()
     pixels = np.linspace(0.0, t[-1] + 1e-3, 200)

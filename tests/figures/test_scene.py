@@ -9,8 +9,8 @@ import pytest
 
 import armsim
 from armsim.errors import UsageError
-from armsim.figures.drawn_run import DrawnArm
-from armsim.figures.mesh import AROUND, box, cylinder, solid_mesh, sphere, tube, tube_between
+from armsim.figures.drawn_arm import ArmPart, DrawnArm, matrix
+from armsim.figures.mesh import AROUND, mesh
 from armsim.figures.robot_picture import draw
 from armsim.figures.scene import Scene, camera
 from armsim.figures.style import VIEWS, look
@@ -31,24 +31,43 @@ def middle(mesh):
 
 @pytest.fixture(scope="module", params=["arm5", "puma560", "rr"])
 def drawn(request):
-    return DrawnArm.of(load_robot_file(request.param).data)
+    return DrawnArm.of(load_robot_file(request.param).document)
 
 
 def test_facets_enclose_their_solid_and_face_outwards():
-    shift = [3.0, -2.0, 5.0]  # an open surface would enclose another volume elsewhere
-    assert volume(cylinder(0.5, 2.0) + shift) == pytest.approx(POLYGON * math.pi * 0.25 * 2.0)
-    assert volume(tube(0.5, 0.3, 2.0) + shift) == pytest.approx(POLYGON * math.pi * (0.25 - 0.09) * 2.0)
-    assert volume(box(1.0, 2.0, 3.0) + shift) == pytest.approx(6.0)
-    assert volume(sphere(0.5) + shift) == pytest.approx(4 / 3 * math.pi * 0.125, rel=0.1)
-    assert volume(tube_between(np.array([1.0, 2, 3]), np.array([2.0, 0, 5]), 0.1)) == pytest.approx(
-        POLYGON * math.pi * 0.03
-    )
+    shift = np.eye(4)
+    shift[:3, 3] = [3.0, -2.0, 5.0]  # an open surface would enclose another volume elsewhere
+
+    def inside(shape, **sizes):
+        return volume(mesh(ArmPart(0, None, shape, sizes, shift)))
+
+    assert inside("cylinder", radius=0.5, height=2.0) == pytest.approx(POLYGON * math.pi * 0.25 * 2.0)
+    found = inside("tube", outer_radius=0.5, inner_radius=0.3, height=2.0)
+    assert found == pytest.approx(POLYGON * math.pi * (0.25 - 0.09) * 2.0)
+    assert inside("box", size=[1.0, 2.0, 3.0]) == pytest.approx(6.0)
+    assert inside("sphere", radius=0.5) == pytest.approx(4 / 3 * math.pi * 0.125, rel=0.1)
+
+
+def test_a_stalk_leads_from_its_frame_to_a_mass_without_a_shape():
+    point = {"point": {"mass": 1, "center": [1.0, -2.0, 2.0]}}
+    joint = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [point]}
+    robot = {"format": "armsim/robot/1", "name": "one", "joints": [joint]}
+    drawn = DrawnArm.of(load_robot_file(robot).document)
+    _, stalk, ball, _ = drawn.parts
+    assert volume(mesh(stalk)) == pytest.approx(POLYGON * math.pi * 3.0 * stalk.sizes["radius"] ** 2)
+    corners = mesh(stalk).reshape(-1, 3)
+    for end in (0.0, 3.0):
+        cap = corners[np.isclose(corners @ [1 / 3, -2 / 3, 2 / 3], end)]
+        assert np.unique(cap.round(9), axis=0).mean(axis=0) == pytest.approx([end / 3, -end / 1.5, end / 1.5], abs=1e-9)
+    assert middle(mesh(ball)) == pytest.approx([1.0, -2.0, 2.0])
 
 
 @pytest.mark.parametrize(("axis", "sizes"), [("x", [2, 1, 1]), ("y", [1, 2, 1]), ("z", [1, 1, 2])])
 def test_a_cylinder_lies_along_its_axis_about_its_center(axis, sizes):
-    solid = {"shape": "cylinder", "sizes": {"radius": 0.5, "height": 2.0, "axis": axis}, "center": [1, 2, 3], "mass": 1}
-    made = solid_mesh(solid, 0.0)
+    body = {"cylinder": {"radius": 0.5, "height": 2.0, "axis": axis, "mass": 1.0, "center": [1.0, 2.0, 3.0]}}
+    joint = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [body]}
+    drawn = DrawnArm.of(load_robot_file({"format": "armsim/robot/1", "name": "one", "joints": [joint]}).document)
+    made = mesh(next(part for part in drawn.parts if part.sizes["height"] == 2.0))
     assert np.ptp(made.reshape(-1, 3), axis=0) == pytest.approx(sizes)
     assert middle(made) == pytest.approx([1, 2, 3])
     assert volume(made) > 0  # not turned inside out
@@ -57,29 +76,34 @@ def test_a_cylinder_lies_along_its_axis_about_its_center(axis, sizes):
 def test_the_tool_is_where_forward_kinematics_has_it(drawn):
     robot = armsim.Robot(drawn.arm, engine="python")
     q = np.linspace(-1.0, 1.3, drawn.arm.n)
-    scene = Scene(drawn)
-    assert scene.tool(list(q)) == pytest.approx(robot.forward_kinematics(q).position, abs=1e-14)
-    links = robot.link_poses(q).position
-    assert [p for _, p in scene.frames(list(q))] == [pytest.approx(p, abs=1e-14) for p in links]
+    tool = robot.forward_kinematics(q).position
+    frames = drawn.frames(q.tolist())
+    assert frames[-1, :3, 3] == pytest.approx(tool, abs=1e-14)
+    assert drawn.way(q[None])[0] == pytest.approx(tool, abs=1e-14)
+    own = [T @ matrix(joint.frame) for T, joint in zip(frames[1:-1], drawn.arm.joints, strict=True)]
+    assert [T[:3, 3] for T in own] == [pytest.approx(p, abs=1e-14) for p in robot.link_poses(q).position]
 
 
 def test_the_centre_of_mass_is_the_one_that_gravity_pulls_at(drawn):
     robot = armsim.Robot(drawn.arm, engine="python")
     q = np.linspace(-1.0, 1.3, drawn.arm.n)
-    mass, center = Scene(drawn).center_of_mass(list(q))
+    mass, center = drawn.center_of_mass(drawn.frames(q.tolist()))
     energy = -mass * float(np.dot([float(x) for x in drawn.arm.gravity], center))
     assert energy == pytest.approx(float(robot.potential_energy(q)), rel=1e-12)
 
 
 def test_solids_stand_where_their_frames_are():
-    drawn = DrawnArm.of(load_robot_file("arm5").data)
-    scene, q = Scene(drawn), [0.4, -0.8, 0.2, 0.0, 0.0]
-    R, p = scene.frames(q)[1]  # of the upper arm, a cylinder of 0.05 m from its frame to 0.38 m along x
+    drawn = DrawnArm.of(load_robot_file("arm5").document)
+    frames = drawn.frames([0.4, -0.8, 0.2, 0.0, 0.0])
+    upper = frames[2] @ matrix(drawn.arm.joints[1].frame)
+    R, p = upper[:3, :3], upper[:3, 3]  # of the upper arm, a cylinder of 0.05 m from its frame to 0.38 m along x
     along = R.T @ (p * 0 + R @ [0.38, 0, 0])
     assert along == pytest.approx([0.38, 0, 0])
     seen = camera(drawn.arm, "top")
-    corners, colors = scene.painted(q, seen)
-    low, high = scene.extent([q], seen)
+    scene = Scene(drawn, seen)
+    corners, colors = scene.painted(frames)
+    points = scene.points(frames)
+    low, high = points.min(axis=0), points.max(axis=0)
     for end in (p, p + R @ [0.38, 0.0, 0.0]):
         assert (seen.flat(end) > low).all()
         assert (seen.flat(end) < high).all()
@@ -90,20 +114,20 @@ def test_solids_stand_where_their_frames_are():
 def test_views_are_right_handed_and_upright(view):
     arm = load_robot_file("rr")
     for name in ("arm5", "rr"):
-        arm = DrawnArm.of(load_robot_file(name).data).arm
+        arm = DrawnArm.of(load_robot_file(name).document).arm
         seen = camera(arm, view)
-        turn = np.stack([seen.right, seen.up, seen.toward])
+        turn = seen.axes
         assert turn @ turn.T == pytest.approx(np.eye(3), abs=1e-12)
         assert np.linalg.det(turn) == pytest.approx(1.0)
         down = np.array([float(x) for x in arm.gravity])
-        assert (seen.up @ down < -1.0) == (view != "top")  # m/s²
+        assert (turn[1] @ down < -1.0) == (view != "top")  # m/s²
 
 
 def test_a_planar_arm_is_seen_in_its_plane_and_what_hangs_is_below():
-    drawn = DrawnArm.of(load_robot_file("rr").data)
-    seen, scene = camera(drawn.arm), Scene(drawn)
-    assert abs(seen.toward @ [0.0, 0.0, 1.0]) == pytest.approx(1.0)
-    x, y = seen.flat(scene.tool([-math.pi / 2, 0.0]))
+    drawn = DrawnArm.of(load_robot_file("rr").document)
+    seen = camera(drawn.arm)
+    assert abs(seen.axes[2] @ [0.0, 0.0, 1.0]) == pytest.approx(1.0)
+    x, y = seen.flat(drawn.way(np.array([[-math.pi / 2, 0.0]])))[0]
     assert (x, y) == (pytest.approx(0.0, abs=1e-12), pytest.approx(-1.6))
 
 
@@ -118,17 +142,17 @@ def boxes(*heights):
         }
         for i, z in enumerate(heights)
     ]
-    return DrawnArm.of(load_robot_file({"format": "armsim/robot/1", "name": "boxes", "joints": joints}).data)
+    return DrawnArm.of(load_robot_file({"format": "armsim/robot/1", "name": "boxes", "joints": joints}).document)
 
 
 def test_the_sides_that_are_seen_meet_at_the_corner_nearest_to_the_eye():
     drawn = boxes(0.0)
     seen = camera(drawn.arm, "iso")
-    corners, _ = Scene(drawn).painted([0.0], seen)
+    corners, _ = Scene(drawn, seen).painted(drawn.frames([0.0]))
     eight = np.array([[0.5 + x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
     places = seen.flat(eight)
     sides = [facet for facet in corners if all(np.isclose(places, corner).all(axis=1).any() for corner in facet)]
-    nearest = places[np.argmax(eight @ seen.toward)]
+    nearest = places[np.argmax(eight @ seen.axes[2])]
     assert len(sides) == 3
     assert all(np.isclose(side, nearest).all(axis=1).any() for side in sides)
 
@@ -136,7 +160,7 @@ def test_the_sides_that_are_seen_meet_at_the_corner_nearest_to_the_eye():
 @pytest.mark.parametrize("heights", [(0.0, 0.4), (0.4, 0.0)])
 def test_what_is_nearer_is_painted_over_what_is_farther(heights):
     drawn = boxes(*heights)
-    corners, colors = Scene(drawn).painted([0.0, 0.0], camera(drawn.arm, "top"))
+    corners, colors = Scene(drawn, camera(drawn.arm, "top")).painted(drawn.frames([0.0, 0.0]))
     last = max(k for k, facet in enumerate(corners) if facet[:, 0].min() > 0.35)
     red, _, blue = colors[last]
     assert (red > blue) == (heights[1] > heights[0])  # the second joint is vermilion, the first one blue

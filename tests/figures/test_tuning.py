@@ -9,7 +9,8 @@ import armsim
 
 pytest.importorskip("matplotlib")
 
-from armsim.figures.tuning import plot_tuning
+from armsim.figures.picture import save
+from armsim.figures.tuning import tuning_figure
 
 SHORT = {"duration": 0.3}
 
@@ -23,15 +24,20 @@ def found(tmp_path_factory):
     )
 
 
+def saved(figure, path):
+    save(figure, path)
+    return figure
+
+
 def test_the_best_so_far_never_rises_and_ends_at_what_was_found(found, tmp_path):
-    search, _, _ = plot_tuning(found, tmp_path / "a.png").axes
+    search, _, _ = saved(tuning_figure(found), tmp_path / "a.png").axes
     (curve,) = search.lines
     assert (np.diff(curve.get_ydata()) <= 0).all()
     assert curve.get_ydata()[-1] == found.objective
 
 
 def test_cases_are_where_the_tool_is_at_their_targets_and_told_apart(found, tmp_path):
-    _, places, _ = plot_tuning(found, tmp_path / "a.png").axes
+    _, places, _ = saved(tuning_figure(found), tmp_path / "a.png").axes
     good, bad = (np.asarray(dots.get_offsets()) for dots in places.collections)
     assert (len(good), len(bad)) == (int(found.holds.sum()), int((~found.holds).sum()))
     assert min(len(good), len(bad)) > 0
@@ -43,7 +49,7 @@ def test_cases_are_where_the_tool_is_at_their_targets_and_told_apart(found, tmp_
 def test_of_an_arm_in_a_vertical_plane_cases_are_drawn_in_that_plane(tmp_path):
     test = {"control.target[0]": [-90, 0, 20], "control.target[1]": [0, 90]}
     planar = armsim.tune("two_link_hold", {"control.kp": "10:300"}, "iae", SHORT, tmp_path / "t", trials=3, test=test)
-    _, places, *_ = plot_tuning(planar, tmp_path / "a.png").axes
+    _, places, *_ = saved(tuning_figure(planar), tmp_path / "a.png").axes
     assert places.get_xlabel() == "horizontal position [m]"
     drawn = np.vstack([dots.get_offsets() for dots in places.collections])
     goals = np.radians([[a, b] for a in (-90, 0, 20) for b in (0, 90)])
@@ -53,7 +59,7 @@ def test_of_an_arm_in_a_vertical_plane_cases_are_drawn_in_that_plane(tmp_path):
 
 
 def test_margins_are_bars_from_the_least_to_the_largest_factor(found, tmp_path):
-    *_, bars = plot_tuning(found, tmp_path / "a.png").axes
+    *_, bars = saved(tuning_figure(found), tmp_path / "a.png").axes
     factors = [margin for margin in found.margins if margin.unit == "factor"]
     spans = [line.get_xdata() for line in bars.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 4.0]
     np.testing.assert_allclose(spans, [(margin.low, margin.high) for margin in factors])

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from armsim.errors import UsageError
-from armsim.files import exchange, recovery, run_folder
+from armsim.files import exchange, run_folder
 from armsim.files.claim import Claim
 from armsim.files.recovery import recover
 from armsim.files.run_folder import RUN_FORMAT, check_target, is_run, new_run_folder
@@ -62,29 +62,19 @@ def test_an_absent_and_an_empty_folder_are_written(here):
         assert is_run(folder)
 
 
-def test_an_earlier_run_is_replaced_by_force_only(here, exchanging):
+def test_an_earlier_run_is_replaced_by_force_only(here, exchanging, told):
     write("out", "first")
-    assert refusal("out", "second") == (
-        "out\n"
-        "  expected: a folder that is absent or empty\n"
-        "  found:    an earlier run\n"
-        "  mend:     name another folder, or add force=True to replace the run"
-    )
+    told(refusal("out", "second"))
     write("out", "second", force=True)
     assert (here / "out" / "trajectory.csv").read_text() == "second"
     assert os.listdir(".") == ["out"]
 
 
-def test_a_run_with_files_of_others_is_not_replaced_and_they_are_named(here):
+def test_a_run_with_files_of_others_is_not_replaced_and_they_are_named(here, told):
     write("out", "first")
     for name in ("notes.txt", "plot.png", *(f"z{i}" for i in range(9)), ".DS_Store"):
         (here / "out" / name).write_text("mine")
-    assert refusal("out", "second", force=True) == (
-        "out\n"
-        "  expected: a folder that is absent or empty\n"
-        "  found:    an earlier run, and files that armsim did not write: notes.txt, plot.png, z0, z1, z2, and 6 more\n"
-        "  mend:     move them elsewhere, or name another folder"
-    )
+    told(refusal("out", "second", force=True))
     assert (here / "out" / "trajectory.csv").read_text() == "first"
     assert len(os.listdir("out")) == 14
 
@@ -254,6 +244,17 @@ def test_files_of_others_where_a_killed_run_was_to_be_moved_stay_and_the_rest_is
     assert (here / "out-kept-1" / "trajectory.csv").read_text() == "whole"
 
 
+@pytest.mark.parametrize("what", ["new", "old", "whole"])
+def test_a_link_that_came_under_a_hidden_name_leads_nowhere(here, what):
+    write("mine", "mine")
+    os.symlink(here / "mine", f".out.0123456789ab.{what}")
+    assert recover("out") == []
+    write("out", "new")
+    assert (here / "mine" / "trajectory.csv").read_text() == "mine"
+    assert is_run("mine")
+    assert sorted(os.listdir(".")) == [f".out.0123456789ab.{what}", "mine", "out"]
+
+
 def test_names_as_long_as_a_name_may_be_are_written():
     for name in ("x" * 255, "é" * 127):
         assert is_run(write(name))
@@ -285,7 +286,7 @@ def test_a_name_that_cannot_be_had_any_longer_leaves_the_run_where_there_is_room
     def refused(source, target):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    for module in (run_folder, recovery):
+    for module in (run_folder, exchange):
         monkeypatch.setattr(module, "rename_onto_nothing", refused)
     said = refusal("out")
     assert "found:    Permission denied\n  mend:     the run is whole in " in said

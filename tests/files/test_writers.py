@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from armsim.errors import FileFaults, UsageError
 from armsim.files.csv_reader import read_csv
 from armsim.files.csv_writer import CsvTable, write_csv
-from armsim.files.document import Map, Scalar, Seq
-from armsim.files.new_file import refuse_to_overwrite, write_files
+from armsim.files.new_file import check_output, write_files
+from armsim.files.nodes import Map, Scalar, Seq
 from armsim.files.yaml_reader import parse_yaml
 from armsim.files.yaml_writer import yaml_text
 
@@ -108,26 +108,14 @@ def test_csv_columns_are_read_by_their_headings(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "a.csv\n  expected: a CSV file with headings\n  found:    an empty file\n"
-             "  mend:     write the headings in the first line"),
-        ("a,b\n", "a.csv:1:1\n  expected: rows of numbers below the headings\n  found:    no rows\n"
-                  "  mend:     check that it is the right file"),
-        ("a,b\n1,2\n3,x\n", 'a.csv:3:3: b\n  expected: a finite number\n  found:    "x"\n  mend:     correct the cell'),
-        ("a,b\n1,\n", "a.csv:2:3: b\n  expected: a finite number\n  found:    an empty cell\n  mend:     correct the cell"),
-        ("a,b\n1,nan\n", 'a.csv:2:3: b\n  expected: a finite number\n  found:    "nan"\n  mend:     correct the cell'),
-        ("a,b\n1,2,3\n", "a.csv:2:1\n  expected: 2 cells, as many as headings\n  found:    3\n  mend:     correct the line"),
-        ("a,a\n1,2\n", "a.csv:1:1\n  expected: each heading once\n  found:    `a` twice\n"
-                       "  mend:     rename one of the columns"),
-    ],
-)  # fmt: skip
-def test_a_faulty_csv_file_is_explained(tmp_path, monkeypatch, text, message):
+    "text", ["", "a,b\n", "a,b\n1,2\n3,x\n", "a,b\n1,\n", "a,b\n1,nan\n", "a,b\n1,2,3\n", "a,a\n1,2\n"]
+)
+def test_a_faulty_csv_file_is_explained(tmp_path, monkeypatch, text, told):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text(text)
     with pytest.raises(FileFaults) as caught:
         read_csv("a.csv")
-    assert str(caught.value) == message
+    told(caught.value)
 
 
 def test_a_table_takes_its_name_when_it_is_whole(tmp_path):
@@ -146,8 +134,8 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path):
     dangling.symlink_to(tmp_path / "nowhere.csv")
     for one in (link, dangling):
         with pytest.raises(UsageError, match="one that exists"):
-            refuse_to_overwrite(str(one), [], force=False)
-        refuse_to_overwrite(str(one), [], force=True)
+            check_output(str(one))
+        check_output(str(one), force=True)
         write_csv(one, ["x"], [2.0])
         assert (one.is_symlink(), one.read_text()) == (False, "x\n2\n")
     assert path.read_text() == "before"

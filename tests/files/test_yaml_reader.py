@@ -5,7 +5,7 @@ import contextlib
 import pytest
 
 from armsim.errors import FileFaults
-from armsim.files.document import Map, Seq
+from armsim.files.nodes import Map, Seq
 from armsim.files.yaml_reader import _PythonParser, parse_value, parse_yaml, read_yaml
 
 
@@ -47,57 +47,41 @@ def test_the_value_of_an_option_is_one_line_of_yaml():
 
 
 REFUSED = {
-    "": ("f.yaml:1:1", "a mapping of keys and values", "an empty file"),
-    "# only a comment\n": ("f.yaml:1:1", "a mapping of keys and values", "an empty file"),
-    "a: b: c": ("f.yaml:1:5", "YAML", "mapping values are not allowed here"),
-    "a: 1\nb:\n  - c\n d: 2": (
-        "f.yaml:4:2",
-        "YAML",
-        "expected <block end>, but found '<block mapping start>'",
-    ),
-    "a: [1, 2": ("f.yaml:1:9", "YAML", "expected ',' or ']', but got '<stream end>'"),
-    "a: 'abc": ("f.yaml:1:8", "YAML", "unexpected end of stream"),
-    "a:\n\t- 1": ("f.yaml:2:1", "spaces", "a tab"),
-    "a: 1\t# x": ("f.yaml:1:5", "spaces", "a tab"),
-    "a: \x01": ("f.yaml:1:4", "printable text", "the character U+0001"),
-    b"a: 1\nb: \xff": ("f.yaml:2:4", "text in UTF-8", "the byte 0xff"),
-    "a: b".encode("utf-16"): ("f.yaml:1:1", "text in UTF-8", "the byte 0xff"),
-    "a: !!python/object:os.system {}": (
-        "f.yaml:1:4: a",
-        "a value without a tag",
-        "tag:yaml.org,2002:python/object:os.system",
-    ),
-    "a: !!str 5": ("f.yaml:1:4: a", "a value without a tag", "tag:yaml.org,2002:str"),
-    "--- {a: 1}\n--- {b: 2}": ("f.yaml:2:1", "one document", "a second one"),
-    "a: *x": ("f.yaml:1:4: a", "an alias of an anchor above it", "*x"),
-    "a: &x [*x]": ("f.yaml:1:8: a[0]", "an alias of an anchor above it", "*x"),
-    "? [a]\n: 2": ("f.yaml:1:3", "a key in one word", "a list of 1"),
-    "a: 1\nb: {c: 1, c: 2}": (
-        "f.yaml:2:11: b.c",
-        "each key once in a mapping (the first `c` is on line 2)",
-        "a second `c`",
-    ),
-    "[" * 50: ("f.yaml:1:40", "at most 40 levels of nesting", "a deeper one"),
-    "a: [" + "1," * 30_000 + "]": ("f.yaml:1:39999", "at most 20000 values, aliases written out", "more of them"),
-    "#" * 1_000_001: ("f.yaml", "a file of at most 1000 kB", "a larger one"),
+    "an empty file": "",
+    "a comment alone": "# only a comment\n",
+    "a colon too many": "a: b: c",
+    "an item further left": "a: 1\nb:\n  - c\n d: 2",
+    "no closing bracket": "a: [1, 2",
+    "no closing quote": "a: 'abc",
+    "a tab before an item": "a:\n\t- 1",
+    "a tab before a comment": "a: 1\t# x",
+    "a control character": "a: \x01",
+    "a byte of no UTF-8": b"a: 1\nb: \xff",
+    "UTF-16": "a: b".encode("utf-16"),
+    "a Python object": "a: !!python/object:os.system {}",
+    "a tag": "a: !!str 5",
+    "two documents": "--- {a: 1}\n--- {b: 2}",
+    "an alias of nothing": "a: *x",
+    "an alias of what it is in": "a: &x [*x]",
+    "a list for a key": "? [a]\n: 2",
+    "a key twice": "a: 1\nb: {c: 1, c: 2}",
+    "levels upon levels": "[" * 50,
+    "many values": "a: [" + "1," * 30_000 + "]",
+    "a large file": "#" * 1_000_001,
 }
 
 
-@pytest.mark.parametrize("raw", REFUSED, ids=range(len(REFUSED)))
-def test_what_is_not_our_yaml_is_refused_with_its_place(raw):
-    where, expected, found = REFUSED[raw]
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_our_yaml_is_refused_with_its_place(name, told):
     with pytest.raises(FileFaults) as caught:
-        parse_yaml(raw, "f.yaml")
-    lines = str(caught.value).splitlines()
-    assert lines[:3] == [where, f"  expected: {expected}", f"  found:    {found}"]
-    assert lines[3].startswith("  mend:     ")
-    assert len(lines) == 4
+        parse_yaml(REFUSED[name], "f.yaml")
+    told(caught.value)
 
 
 def test_messages_do_not_depend_on_the_parser(monkeypatch):
     def messages():
         out = []
-        for raw in REFUSED:
+        for raw in REFUSED.values():
             with pytest.raises(FileFaults) as caught:
                 parse_yaml(raw, "f.yaml")
             out.append(str(caught.value))

@@ -110,12 +110,12 @@ def test_an_extension_ends_in_the_bits_of_its_step(method):
 @pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.handful(1)
 def test_rows_are_as_precise_as_the_steps_they_lie_in_over_six_decades(method):
-    system, start, duration, count = System(pendulum), Motion([0.5], [0.3], [0.1], [0.0]), 5.0, 2000
+    system, start, duration, count = System(pendulum), Motion([0.5], [0.3], [0.1], [0.0]), 5.0, 1000
     times = [k * duration / count for k in range(count + 1)]
     true, at = start, [start]
     for k in range(count):
-        for j in range(3):
-            true = METHODS["rk4"].step(system, (3 * k + j) * duration / count / 3, true, duration / count / 3)  # 1e-13
+        for j in range(6):
+            true = METHODS["rk4"].step(system, (6 * k + j) * duration / count / 6, true, duration / count / 6)  # 1e-13
         at.append(true)
     exact = np.array([np.concatenate(y) for y in at])
     for rtol in SIX_DECADES:
@@ -326,7 +326,7 @@ def test_energy_balances_at_every_row_not_only_at_the_ends_of_steps(method):
     plant, x = run.plant, run.plant.initial_state(run.scenario.initial_q, run.scenario.initial_qd, 0.5)
     places = [plant.slots.index(f"work_{of}") for of in ("motors", "friction", "stops", "external")]
     energy = run["kinetic_energy_J"] + run["potential_energy_J"]
-    for k in range(20):
+    for k in range(10):
         assert energy[k] - energy[0] == pytest.approx(sum(x[i] for i in places), abs=1e-6)
         x = plant.step(k * 0.01, x, 0.01)
 

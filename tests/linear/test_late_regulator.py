@@ -10,6 +10,7 @@ import yaml
 from scipy.linalg import solve_discrete_are
 
 import armsim
+from armsim.document import plain
 from armsim.errors import UsageError
 from armsim.files.yaml_writer import yaml_text
 from armsim.linear.feedback import delayed, delayed_cost, predictive_gains
@@ -97,7 +98,7 @@ ASPECTS = [
 def test_a_block_that_is_pasted_has_the_loop_that_was_promised(around, output, motors, kind):
     given = scenario({**around, "output": output}, motors)
     regulator = regulator_of(given)
-    block = yaml.safe_load(yaml_text(getattr(regulator, kind)))
+    block = yaml.safe_load(yaml_text(plain(getattr(regulator, kind))))
     assert {key: block.get(key) for key in ("delay", "period")} == {"delay": around.get("delay"), "period": PERIOD}
     pasted = {**given, "control": block, "initial": {"q": [0.45, -0.85]}}
     found = armsim.linearize(pasted, at=3)

@@ -63,18 +63,12 @@ def test_a_scenario_may_be_a_file_overridden_or_read_already(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"at": 7.0}, r"expected: a time from 0 to 5 s, the scenario's duration\n  found:    7 s"),
-        ({"at": -1.0}, r"expected: a time from 0 to 5 s"),
-        ({"at": math.nan}, r"expected: a time from 0 to 5 s"),
-        ({"at": 1.5e-4}, r"expected: a whole multiple of dt, 0.0001 s\n  found:    0.00015 s\n.*take 0.0001 or 0.0002"),
-        ({"target": True, "at": 1.0}, r"expected: the target or a time"),
-    ],
+    "asked", [{"at": 7.0}, {"at": -1.0}, {"at": math.nan}, {"at": 1.5e-4}, {"target": True, "at": 1.0}], ids=str
 )
-def test_a_state_that_there_is_not_is_refused(asked, message):
-    with pytest.raises(UsageError, match=message):
+def test_a_state_that_there_is_not_is_refused(asked, told):
+    with pytest.raises(UsageError) as caught:
         armsim.linearize("arm5_hold", **asked)
+    told(caught.value)
 
 
 @pytest.mark.parametrize("scenario", ["arm5_hold", "arm5_hold_pi"])
@@ -226,7 +220,7 @@ def test_gains_for_every_joint_hold_the_arm_where_it_is_in_a_simulation(period):
     assert regulator.closed().stable
     assert regulator.closed_by_joints.stable
     assert 0 < regulator.extra_cost < 0.01  # the joints of a slow arm hardly feel each other
-    assert ("period" in regulator.control) == (period is not None)
+    assert regulator.control.get("period") == period
     run = armsim.simulate(
         "arm5_hold", overrides={"control": regulator.control, "duration": 10, "initial.q": lin.about.q}
     )
@@ -236,7 +230,7 @@ def test_gains_for_every_joint_hold_the_arm_where_it_is_in_a_simulation(period):
 def test_gains_in_a_file_of_degrees_have_their_target_in_degrees():
     lin = armsim.linearize("two_link_hold")
     control = lin.at_rest.lqr(q=100, r=0.01, qd=1).control
-    assert control["limit"] == [80, 30]
+    assert control["limit"] == (80, 30)
     u, kp = np.array(lin.at_rest.about.u), np.array(control["kp"])
     assert control["target"] == pytest.approx(np.degrees(np.array([math.radians(-70), math.radians(60)]) + u / kp))
     settled = armsim.simulate(
@@ -346,23 +340,19 @@ def test_a_pose_is_held_against_what_pushes_from_outside():
 def test_a_coil_holds_no_more_than_its_motors_limits(limits, L):
     # 2.943 N·m take 1.962 A, 0.0981 N·m at the shaft and 1.57 V
     lin = armsim.linearize(driven({**MOTORS[0], "inductance": L, "limits": limits}))
-    with pytest.raises(UsageError, match=HOLDING + "J0, for which it takes 1.57 V: its motor would need"):
+    with pytest.raises(UsageError, match=r"J0, for which it takes 1\.57 V: its motor would need"):
         _ = lin.at_rest
 
 
 @pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        ({"q": 1, "r": 0}, r"lqr r\n  expected: weights above 0\n  found:    0.0"),
-        ({"q": 0, "r": 1}, r"lqr q\n  expected: weights above 0"),
-        ({"q": 1, "r": 1, "qd": -1}, r"lqr qd\n  expected: weights of 0 or more"),
-        ({"q": [1, 2], "r": 1}, r"lqr q\n  expected: one number, or 5, one per joint\n  found:    shape \(2,\)"),
-        ({"q": math.inf, "r": 1}, r"lqr q\n  expected: weights above 0\n  found:    inf"),
-    ],
+    "weights",
+    [{"q": 1, "r": 0}, {"q": 0, "r": 1}, {"q": 1, "r": 1, "qd": -1}, {"q": [1, 2], "r": 1}, {"q": math.inf, "r": 1}],
+    ids=str,
 )
-def test_weights_that_make_no_sense_are_refused(weights, message):
-    with pytest.raises(UsageError, match=message):
+def test_weights_that_make_no_sense_are_refused(weights, told):
+    with pytest.raises(UsageError) as caught:
         armsim.linearize("arm5_hold").lqr(**weights)
+    told(caught.value)
 
 
 def test_an_arm_that_nothing_drives_is_held_by_torques_without_limit():
@@ -394,42 +384,24 @@ LIFT = {
         }
     ],
 }
-HOLDING = r"at rest\n  expected: a pose that commands within their limits hold\n  found:    "
 
 
 @pytest.mark.parametrize(
-    ("limits", "law", "found"),
-    [
-        (
-            {"voltage": 0.5},
-            "pd",
-            r"R2, for which it takes 0\.7154 V: its motor would need 0\.7154 V, and may have 0\.5 V",
-        ),
-        (
-            {"current": 0.5},
-            "pd",
-            r"R2, for which it takes 0\.7154 V: its motor would need 0\.7154 A, and may have 0\.5 A",
-        ),
-        (
-            {"torque": 5},
-            "none",
-            r"R2, for which it takes 7\.154 N·m: its motor would need 7\.154 N·m, and may have 5 N·m",
-        ),
-    ],
+    ("limits", "law"), [({"voltage": 0.5}, "pd"), ({"current": 0.5}, "pd"), ({"torque": 5}, "none")], ids=str
 )
-def test_a_pose_that_commands_within_their_limits_do_not_hold_is_told_with_the_limit(limits, law, found):
+def test_a_pose_that_commands_within_their_limits_do_not_hold_is_told_with_the_limit(limits, law, told):
     lin = armsim.linearize("arm5_hold", overrides={"robot.joints[R2].motor.limits": limits, "control.law": law})
-    mend = f"take another pose, a lighter payload, or a motor whose `limits.{next(iter(limits))}` is higher"
-    with pytest.raises(UsageError, match=f"^{HOLDING}{found}\n  mend:     {mend}$"):
+    with pytest.raises(UsageError) as caught:
         _ = lin.at_rest
+    told(caught.value)
     assert not lin.unstable_pose
 
 
-def test_what_a_prismatic_joint_takes_is_told_in_newtons():
+def test_what_a_prismatic_joint_takes_is_told_in_newtons(told):
     lift = {**HANG, "robot": LIFT, "initial": {"q": [0]}, "inputs": {"torque": [0]}}
-    found = r"Z1, for which it takes 19\.62 N: its motor would need 1\.962 N·m, and may have 1 N·m"
-    with pytest.raises(UsageError, match=HOLDING + found):
+    with pytest.raises(UsageError) as caught:
         _ = armsim.linearize(lift).at_rest
+    told(caught.value)
 
 
 def test_the_target_of_a_reference_that_moves_is_where_and_when_it_ends():

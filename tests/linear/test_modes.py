@@ -7,8 +7,8 @@ import math
 
 import pytest
 
+from armsim.document.timing import seconds
 from armsim.linear.modes import modes_of
-from armsim.spec.timing import seconds
 
 
 def mode(value, dt=None, error=0.0):

@@ -88,23 +88,23 @@ def test_a_pitch_left_open_gives_the_bits_of_the_number_written_in(evaluate):
     last = {"name": "R2", "type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 1, "center": [0.1, 0.2, 0.3]}}]}
     file = load_robot_file({"format": "armsim/robot/1", "name": "open", "joints": [joint, last]})
     state = ([0.3, 0.2], [0.4, -0.5], [0.6, 0.7])
-    opened = trace(lambda pitch: rnea(build_robot(file.data, {"joints[S1].pitch": pitch}), *state), ["pitch"])
+    opened = trace(lambda pitch: rnea(build_robot(file.document, {"joints[S1].pitch": pitch}), *state), ["pitch"])
     first, other = evaluate(opened, [[0.005, 0.01]]).T.tolist()
-    assert first == rnea(build_robot(file.data), *state) != other
+    assert first == rnea(build_robot(file.document), *state) != other
 
 
 def test_back_emf_constant_is_the_torque_constant_unless_given():
     file = load_robot_file("arm5", {"joints[R1].motor": {"Kp": 3, "Ra": 2}, "joints[R2].motor.Ke": 7})
-    first, second = build_robot(file.data).joints[:2]
+    first, second = build_robot(file.document).joints[:2]
     assert (first.motor.Kp, first.motor.Ke, first.motor.Ra) == (3, 3, 2)
     assert (second.motor.Kp, second.motor.Ke) == (10, 7)
 
 
 def test_a_parameter_left_open_moves_all_that_is_an_expression_of_it():
     file = load_robot_file("arm5")
-    opened = build_robot(file.data, {"parameters.upper": 0.5})
+    opened = build_robot(file.document, {"parameters.upper": 0.5})
     assert opened == read_robot("arm5", {"parameters.upper": 0.5})[0]
-    assert opened != build_robot(file.data)
+    assert opened != build_robot(file.document)
 
 
 def test_numbers_left_open_become_expressions():
@@ -112,7 +112,7 @@ def test_numbers_left_open_become_expressions():
     arms = []
 
     def body(Kp, upper):
-        arms.append(build_robot(file.data, {"joints[R1].motor.Kp": Kp, "parameters.upper": upper}))
+        arms.append(build_robot(file.document, {"joints[R1].motor.Kp": Kp, "parameters.upper": upper}))
         return [Kp]
 
     trace(body, ["Kp", "upper"])
@@ -126,26 +126,15 @@ def test_numbers_left_open_become_expressions():
 
 def test_a_number_left_open_in_degrees_is_in_degrees():
     file = load_robot_file("two_link")
-    opened = build_robot(file.data, {"joints[elbow].initial": 90.0})
+    opened = build_robot(file.document, {"joints[elbow].initial": 90.0})
     assert opened.joints[1].initial == math.pi / 2
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("joints[R1].motor.Kq", "joints[R1].motor.Kq: there is no `Kq` in joints[0].motor; did you mean `Kp`?"),
-        (
-            "joints[R7].motor.Kp",
-            "joints[R7].motor.Kp: joints has 5 items, and `R7` is none of them; did you mean `R5`?",
-        ),
-        ("joints[R1].name", "joints[R1].name: not a number that can be left open"),
-        ("joints[R1].bodies", "joints[R1].bodies: not a number that can be left open"),
-    ],
-)
-def test_only_numbers_that_are_there_can_be_left_open(path, message):
+@pytest.mark.parametrize("path", ["joints[R1].motor.Kq", "joints[R7].motor.Kp", "joints[R1].name", "joints[R1].bodies"])
+def test_only_numbers_that_are_there_can_be_left_open(path, told):
     with pytest.raises(UsageError) as caught:
-        build_robot(load_robot_file("arm5").data, {path: 1.0})
-    assert str(caught.value) == message
+        build_robot(load_robot_file("arm5").document, {path: 1.0})
+    told(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -359,18 +348,18 @@ def test_an_orientation_left_open_gives_the_bits_of_the_one_written_in(evaluate)
     file, path = load_robot_file(with_tensor([0, 0, 0])), "joints[0].bodies[0].inertia.rpy[1]"
     for angle in (0.0, 0.4):
         written, _ = read_robot(with_tensor([0, angle, 0]))
-        assert build_robot(file.data, {path: angle}).joints[0].inertia == written.joints[0].inertia
-    opened = trace(lambda pitch: rnea(build_robot(file.data, {path: pitch}), [0.1], [1.0], [2.0]), ["pitch"])
+        assert build_robot(file.document, {path: angle}).joints[0].inertia == written.joints[0].inertia
+    opened = trace(lambda pitch: rnea(build_robot(file.document, {path: pitch}), [0.1], [1.0], [2.0]), ["pitch"])
     assert evaluate(opened, [[0.4]]).tolist() == [rnea(read_robot(with_tensor([0, 0.4, 0]))[0], [0.1], [1.0], [2.0])]
 
 
 def test_solids_and_doubts_see_a_tensor_along_the_axes_of_its_frame():
-    found = solids(load_robot_file(with_tensor([0, 0, "pi/2"])).data)["links"][0]["solids"][0]
-    assert found["about_center"]["xx"] == pytest.approx(0.2, abs=1e-16)
-    assert found["sizes"] == {}
-    turned = solids(load_robot_file(with_tensor([0, 0, 90], units={"angle": "deg"})).data)["links"][0]
-    assert turned["solids"][0]["about_center"] == found["about_center"]
-    assert turned["about_origin"] == turned["solids"][0]["about_origin"] == found["about_origin"]
+    found = solids(load_robot_file(with_tensor([0, 0, "pi/2"])).document).links[0].solids[0]
+    assert found.about_center.xx == pytest.approx(0.2, abs=1e-16)
+    assert found.sizes == {}
+    turned = solids(load_robot_file(with_tensor([0, 0, 90], units={"angle": "deg"})).document).links[0]
+    assert turned.solids[0].about_center == found.about_center
+    assert turned.about_origin == turned.solids[0].about_origin == found.about_origin
     # about the origin, from mass and distance alone: taken for one about the centre of mass only along the right axes
     distance = {"xx": 2e-3, "yy": 2.002, "zz": 2.002}
     far = with_tensor([0, 0, "pi/2"], (0, 1, 0), tensor=distance, tool={"xyz": [1, 0, 0]})
@@ -381,4 +370,4 @@ def test_solids_and_doubts_see_a_tensor_along_the_axes_of_its_frame():
 
 def check_data(robot):
     file = load_robot_file(robot)
-    return [str(fault) for fault in doubts(build_robot(file.data), file.data)]
+    return [str(fault) for fault in doubts(build_robot(file.document), file.document)]

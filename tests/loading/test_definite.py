@@ -27,56 +27,40 @@ def robot(*joints, **rest):
 
 
 def faults(file):
-    """What refuses a robot, without its place."""
+    """What refuses a robot."""
     try:
         read_robot(file)
     except FileFaults as error:
-        return ["\n".join([fault.path, fault.expected, fault.found, fault.mend]) for fault in error.faults]
-    return []
+        return error.faults
+    return ()
 
 
-def test_a_joint_needs_an_inertia_or_a_rotor():
+def test_a_joint_needs_an_inertia_or_a_rotor(told):
     bare = joint("R2", {"point": {"mass": 1}})
-    assert faults(robot(joint("R1", point()), bare)) == [
-        "joints[1]\n"
-        "inertia about the axis of joint `R2`\n"
-        "no inertia and no rotor inertia on joint `R2`\n"
-        "give the link of R2 a body off its axis, or its motor a rotor_inertia"
-    ]
+    (fault,) = faults(robot(joint("R1", point()), bare))
+    told(fault)
     motor = {"Kp": 1, "Ra": 1, "rotor_inertia": 1e-6}
-    assert faults(robot(joint("R1", point()), {**bare, "motor": motor})) == []
+    assert faults(robot(joint("R1", point()), {**bare, "motor": motor})) == ()
 
 
-def test_a_prismatic_joint_needs_a_mass():
-    assert faults(robot(joint("P1", point(mass=1e-3), type="prismatic"))) == []
-    assert faults(robot(joint("P1", tensor(1, 1, 1, mass=0), type="prismatic"))) == [
-        "joints[0]\n"
-        "mass to move of joint `P1`\n"
-        "no mass on joint `P1`\n"
-        "give the link of P1 a body, or its motor a rotor_inertia"
-    ]
+def test_a_prismatic_joint_needs_a_mass(told):
+    assert faults(robot(joint("P1", point(mass=1e-3), type="prismatic"))) == ()
+    (fault,) = faults(robot(joint("P1", tensor(1, 1, 1, mass=0), type="prismatic")))
+    told(fault)
 
 
-def test_a_screw_needs_a_mass_but_none_off_its_axis():
+def test_a_screw_needs_a_mass_but_none_off_its_axis(told):
     screw = {"type": "screw", "pitch": 0.005}
-    assert faults(robot(joint("S1", point(mass=1e-3, x=0), **screw))) == []
-    assert faults(robot(joint("S1", tensor(1, 1, 0, mass=0), **screw))) == [
-        "joints[0]\n"
-        "inertia about the axis of joint `S1`\n"
-        "no inertia and no rotor inertia on joint `S1`\n"
-        "give the link of S1 a body, or its motor a rotor_inertia"
-    ]
+    assert faults(robot(joint("S1", point(mass=1e-3, x=0), **screw))) == ()
+    (fault,) = faults(robot(joint("S1", tensor(1, 1, 0, mass=0), **screw)))
+    told(fault)
 
 
-def test_joints_that_cancel_each_other_need_a_mass_between_them():
+def test_joints_that_cancel_each_other_need_a_mass_between_them(told):
     second = joint("P2", point(), type="prismatic")
-    assert faults(robot(joint("P1", point(mass=1e-3), type="prismatic"), second)) == []
-    assert faults(robot(joint("P1", type="prismatic"), second)) == [
-        "joints[0]\n"
-        "mass to move of joint `P1`\n"
-        "joint `P1` and the joints after it can move without moving any mass, at q = 0, 0\n"
-        "check the frames of these joints, and the bodies of their links"
-    ]
+    assert faults(robot(joint("P1", point(mass=1e-3), type="prismatic"), second)) == ()
+    (fault,) = faults(robot(joint("P1", type="prismatic"), second))
+    told(fault)
 
 
 def test_an_arm_that_is_singular_only_away_from_its_initial_pose_is_found():
@@ -86,16 +70,12 @@ def test_an_arm_that_is_singular_only_away_from_its_initial_pose_is_found():
     )
     assert len(faults(robot(joint("R1"), folded))) == 1
     opened = {**folded, "initial": 1.0, "limits": {"lower": 0.5, "upper": 1.5}}
-    assert faults(robot(joint("R1"), opened)) == []
+    assert faults(robot(joint("R1"), opened)) == ()
 
 
-def test_a_negative_inertia_cannot_be_moved():
-    assert faults(robot(joint("R1", tensor(1, 1, -0.5)))) == [
-        "joints[0]\n"
-        "inertia about the axis of joint `R1`\n"
-        "joint `R1` and the joints after it can move with negative kinetic energy, at q = 0\n"
-        "check the signs and the order of the inertia tensors from link R1 on"
-    ]
+def test_a_negative_inertia_cannot_be_moved(told):
+    (fault,) = faults(robot(joint("R1", tensor(1, 1, -0.5))))
+    told(fault)
 
 
 # -- each joint by its own measure
@@ -108,14 +88,14 @@ SLIDE = joint("P1", {"point": {"mass": 1000}}, type="prismatic")
 
 def test_a_slide_of_a_tonne_carries_a_spindle_of_two_grams():
     file = robot(SLIDE, joint("R1", SPINDLE))
-    assert faults(file) == []
+    assert faults(file) == ()
     accelerations = armsim.load_robot(file).forward_dynamics([0, 0], [0, 0], [1000.002 * 9.81, INERTIA])
     assert accelerations.tolist() == pytest.approx([0, 1], abs=1e-12)  # the slide is held, the spindle spins up
 
 
 def test_a_spindle_of_two_grams_turns_a_slide_of_a_tonne_on_its_axis():
     file = robot(joint("R1", SPINDLE), SLIDE, gravity=[0, 0, 0])
-    assert faults(file) == []
+    assert faults(file) == ()
     assert armsim.load_robot(file).forward_dynamics([0, 0], [0, 0], [INERTIA, 1000]).tolist() == pytest.approx([1, 1])
 
 
@@ -138,7 +118,7 @@ def test_an_arm_is_as_sound_in_other_units_of_mass_and_length(unit):
         joint("R1", point(unit, unit)),
         joint("P2", point(unit, 0), type="prismatic", mdh={"alpha": math.pi / 2}),
     )
-    assert faults(robot(first, slide, joint("R3", point(1e-6 * unit, 1e-3 * unit)))) == []
+    assert faults(robot(first, slide, joint("R3", point(1e-6 * unit, 1e-3 * unit)))) == ()
     assert len(faults(robot(first, slide, joint("R3", point(unit, 0))))) == 1
 
 
@@ -150,10 +130,10 @@ def test_an_inertia_that_is_a_rounding_error_is_none(angle):
     tilted = {"name": "R1", "type": "revolute", "origin": frame, "bodies": [on_axis]}
     by_cad = joint("R1", {"point": {"mass": 3, "center": [6e-17, 0, 0.7]}})  # 0.7 cos(pi/2)
     for file in (robot(tilted, convention="origin"), robot(by_cad)):
-        assert [fault.split("\n")[2] for fault in faults(file)] == ["no inertia and no rotor inertia on joint `R1`"]
+        assert [fault.found for fault in faults(file)] == ["no inertia and no rotor inertia on joint `R1`"]
     motor = {"rotor_inertia": 1e-12}  # which is no rounding error
-    assert faults(robot({**tilted, "motor": motor}, convention="origin")) == []
-    assert faults(robot({**by_cad, "motor": motor})) == []
+    assert faults(robot({**tilted, "motor": motor}, convention="origin")) == ()
+    assert faults(robot({**by_cad, "motor": motor})) == ()
 
 
 @pytest.mark.parametrize("angle", [0.3, 0.7, 1.3])
@@ -163,8 +143,8 @@ def test_a_pivot_that_is_a_rounding_error_is_none(angle):
     first = {"name": "P1", "type": "prismatic", "origin": {"axis": [0, 0, 1]}, "bodies": []}
     second = {"name": "P2", "type": "prismatic", "origin": back, "bodies": [point()]}
     (fault,) = faults(robot(first, second, convention="origin"))
-    assert "joint `P1` and the joints after it can move without moving any mass" in fault
-    assert faults(robot({**first, "bodies": [point(1e-9)]}, second, convention="origin")) == []
+    assert "joint `P1` and the joints after it can move without moving any mass" in fault.found
+    assert faults(robot({**first, "bodies": [point(1e-9)]}, second, convention="origin")) == ()
 
 
 def test_an_inertia_that_no_double_divides_by_is_none():

@@ -8,38 +8,27 @@ from collections.abc import Iterator
 import pytest
 
 from armsim.compile.single import SingleKernel
+from armsim.document.base import numbers
 from armsim.dynamics import fastest_algorithm
 from armsim.expr import Expr, replay, trace
-from armsim.formulas.quantity import Quantity
 from armsim.loading import build_scenario, load_scenario_file
-from armsim.loading.build import ABSENT, is_absent
-from armsim.loading.settle import STRUCTURE
 from armsim.plant import make_plant
-from armsim.spec.paths import path_text
 from armsim.stability.method_choice import with_method
 
 STEPS = {"arm5_hold": 2, "puma560_hold": 1}  # sticking joints take long to trace
 
 
-def leaves(data, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str, float]]:
+def leaves(document, path: str = "") -> Iterator[tuple[str, float]]:
     """Paths and values of the numbers that are not structure."""
-    if isinstance(data, Quantity):
-        keys = [key for key in path if key in ABSENT]
-        if not STRUCTURE.intersection(path) and not any(is_absent(key, data.value) for key in keys):
-            yield path_text(list(path)), data.value
-    elif isinstance(data, dict):
-        for key, value in data.items():
-            yield from leaves(value, (*path, key))
-    elif isinstance(data, list):
-        for i, value in enumerate(data):
-            yield from leaves(value, (*path, i))
+    for place, number in numbers(document, path):
+        if not number.kind.structure and not number.kind.means_absent(number.value):
+            yield place, number.value
 
 
 def every_leaf(name: str) -> dict[str, float]:
     """All numbers of a scenario and its robot, by path."""
     file = load_scenario_file(name)
-    own = {key: value for key, value in file.data.items() if key != "robot"}
-    return dict(leaves(own)) | {f"robot.{path}": value for path, value in leaves(file.robot.data)}
+    return dict(leaves(file.document)) | dict(leaves(file.robot.document, "robot"))
 
 
 def course(name: str, opened):
@@ -73,10 +62,11 @@ def test_each_number_left_open_gives_the_bits_of_the_number_written_in(name, par
     found = list(every_leaf(name).items())
     assert len(found) > 150
     felt = 0
-    for path, value in found[part::4]:
+    for i, (path, value) in enumerate(found[part::4]):
         function = trace(lambda x, path=path: course(name, {path: x}), ["x"], "course")
         assert replay(function, [value]) == expected, path
-        assert compiled(function, value) == expected, path
+        if i % 4 == 0:  # machine code has the bits of any graph on floats: some of these suffice
+            assert compiled(function, value) == expected, path
         felt += any(isinstance(out, Expr) for out in function.outputs)
     assert felt > len(found[part::4]) / 2  # most numbers matter
 

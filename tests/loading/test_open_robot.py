@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import pytest
 
+from armsim.document.base import numbers
 from armsim.errors import ArmsimError, UsageError
 from armsim.expr import replay, trace, where
-from armsim.formulas.quantity import Quantity
 from armsim.loading import load_robot_file
 from armsim.loading.open_robot import OpenRobot
-from armsim.spec.paths import path_text
 
 VALUES = (-1e7, -1.0, -0.1, 0.0, 0.04, 0.3, 1.0, 3.0, 1e7, math.inf, -math.inf, math.nan)
 HEAD = {"format": "armsim/robot/1", "name": "arm", "parameters": {"length": 0.3, "dry": 0.1}}
@@ -56,18 +54,6 @@ ROBOT = {
 }
 
 
-def numbers(data, path=()) -> Iterator[str]:
-    """Paths of all numbers of read data."""
-    if isinstance(data, Quantity):
-        yield path_text(list(path))
-    elif isinstance(data, dict):
-        for key, value in data.items():
-            yield from numbers(value, (*path, key))
-    elif isinstance(data, list):
-        for i, value in enumerate(data):
-            yield from numbers(value, (*path, i))
-
-
 def accepted(robot: OpenRobot, values) -> bool:
     try:
         robot.refuse(values)
@@ -76,7 +62,7 @@ def accepted(robot: OpenRobot, values) -> bool:
     return True
 
 
-PATHS = list(numbers(load_robot_file(ROBOT).data))
+PATHS = [path for path, _ in numbers(load_robot_file(ROBOT).document)]
 
 
 @pytest.mark.parametrize("path", PATHS)

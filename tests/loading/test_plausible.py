@@ -29,14 +29,13 @@ def tensor(xx, yy, zz, mass=1, about="com", center=(0, 0, 0), **products):
 
 @pytest.fixture
 def checked(tmp_path, monkeypatch):
-    """What `check` finds in a file: faults and warnings without their places."""
+    """What `check` finds in a file: faults and warnings."""
     monkeypatch.chdir(tmp_path)
 
     def run(file, name="arm.yaml"):
         (tmp_path / name).write_text(yaml.safe_dump(file))
         result = check(name)
-        return [["\n".join([f.path, f.expected, f.found, f.mend]) for f in group]
-                for group in (result.faults, result.warnings)]  # fmt: skip
+        return result.faults, result.warnings
 
     return run
 
@@ -50,7 +49,7 @@ def faults(checked):
 def warnings(checked):
     def run(file):
         faults, warnings = checked(file)
-        assert faults == []
+        assert faults == ()
         return warnings
 
     return run
@@ -59,104 +58,76 @@ def warnings(checked):
 def test_the_warnings_that_explain_an_undetermined_arm_come_with_it(checked):
     faults, warnings = checked(robot(joint("R1", tensor(1, 1, -0.5))))
     assert len(faults) == 1
-    assert warnings[0].split("\n")[1] == "moments of inertia that are not negative"
+    assert warnings[0].expected == "moments of inertia that are not negative"
 
 
-def test_a_link_without_mass_is_doubted(warnings):
-    doubt = [
-        "joints[0]\n"
-        "a link with a mass\n"
-        "link R1 has mass 0\n"
-        "give it a body with a mass, unless the source counts its mass with other links"
-    ]
-    assert warnings(robot(joint("R1", tensor(0.1, 0.1, 0.1, mass=1e-9)))) != doubt
-    assert warnings(robot(joint("R1", tensor(0, 0, 0.35, mass=0)))) == doubt
+def test_a_link_without_mass_is_doubted(warnings, told):
+    doubts = warnings(robot(joint("R1", tensor(0.1, 0.1, 0.1, mass=1e-9))))
+    assert "a link with a mass" not in [doubt.expected for doubt in doubts]
     ball = {"sphere": {"mass": 1, "radius": 0.1, "center": [0.5, 0, 0]}}
-    assert warnings(robot(joint("R1"), joint("R2", ball, mdh={"a": 1}))) == doubt
+    for arm in (robot(joint("R1", tensor(0, 0, 0.35, mass=0))), robot(joint("R1"), joint("R2", ball, mdh={"a": 1}))):
+        (doubt,) = warnings(arm)
+        told(doubt)
 
 
 FAR = {"a long arm": (1.5, 3.0), "a short arm": (0.1, 1.0)}  # length, and the bound: twice that, and 1 m at least
 
 
 @pytest.mark.parametrize("name", FAR)
-def test_a_centre_of_mass_far_beyond_the_arm_is_doubted(warnings, name):
+def test_a_centre_of_mass_far_beyond_the_arm_is_doubted(warnings, name, told):
     length, bound = FAR[name]
     arms = [robot(joint("R1", point(x=x)), tool={"xyz": [length, 0, 0]}) for x in (0.999 * bound, 1.001 * bound)]
-    near, far = map(warnings, arms)
-    assert near == []
-    assert far == [
-        f"joints[0].bodies[0].point.center\n"
-        f"a centre of mass at most {bound:.3g} m, for an arm {length} m long, from the origin of its frame\n"
-        f"{1.001 * bound:.6g} m, for link R1\n"
-        f"lengths are in metres; divided by 1000 they would be `center: [{0.001001 * bound:.6g}, 0, 0]`"
-    ]
+    near, (doubt,) = map(warnings, arms)
+    assert near == ()
+    told(doubt)
 
 
 @pytest.mark.parametrize("name", FAR)
-def test_a_radius_of_gyration_far_beyond_the_arm_is_doubted(warnings, name):
+def test_a_radius_of_gyration_far_beyond_the_arm_is_doubted(warnings, name, told):
     length, bound = FAR[name]
     moments = [(0.999 * bound) ** 2, (1.001 * bound) ** 2]
     arms = [robot(joint("R1", tensor(J, J, J)), tool={"xyz": [length, 0, 0]}) for J in moments]
-    near, far = map(warnings, arms)
-    assert near == []
-    assert far == [
-        f"joints[0].bodies[0].inertia\n"
-        f"a radius of gyration of at most {bound:.3g} m, for an arm {length} m long\n"
-        f"{1.001 * bound:.6g} m, for link R1\n"
-        "inertias are in kg·m²: multiply g·cm² by 1e-7, kg·mm² by 1e-6"
-    ]
+    near, (doubt,) = map(warnings, arms)
+    assert near == ()
+    told(doubt)
 
 
 def test_a_solid_in_millimetres_is_doubted(warnings):
     ball = {"sphere": {"radius": 50, "mass": 1}}
     (doubt,) = warnings(robot(joint("R1", ball)))
-    assert doubt.endswith("lengths are in metres: divide millimetres by 1000")
+    assert doubt.mend == "lengths are in metres: divide millimetres by 1000"
 
 
 def test_a_slide_counts_with_its_travel(warnings):
     slide = joint("P1", point(x=11.9), type="prismatic", limits={"lower": 0, "upper": 6})
-    assert warnings(robot(slide)) == []
+    assert warnings(robot(slide)) == ()
     assert len(warnings(robot({**slide, "limits": {"lower": 0, "upper": 5.9}}))) == 1
 
 
 def test_a_screw_counts_with_what_its_turns_slide(warnings):
     screw = joint("S1", point(x=11.9), type="screw", pitch=0.01, limits={"lower": 0, "upper": 2 * math.pi * 600})
-    assert warnings(robot(screw)) == []
+    assert warnings(robot(screw)) == ()
     assert len(warnings(robot({**screw, "limits": {"lower": 0, "upper": 2 * math.pi * 590}}))) == 1
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_pitch_in_millimetres_is_doubted(sign, warnings):
+def test_a_pitch_in_millimetres_is_doubted(sign, warnings, told):
     screw = joint("S1", point(), type="screw")
-    assert warnings(robot({**screw, "pitch": sign * 0.5})) == []
-    assert warnings(robot({**screw, "pitch": sign * 5})) == [
-        "joints[0].pitch\n"
-        "a pitch of 0.5 m a turn at most\n"
-        f"{sign * 5} m\n"
-        f"lengths are in metres: divided by 1000 it would be `pitch: {sign * 0.005}`"
-    ]
+    assert warnings(robot({**screw, "pitch": sign * 0.5})) == ()
+    (doubt,) = warnings(robot({**screw, "pitch": sign * 5}))
+    told(doubt)
 
 
-def test_a_negative_moment_is_doubted_beyond_rounding(warnings):
-    near, far = (warnings(robot(joint("R1", tensor(least, 1, 1, mass=2)))) for least in (-0.9e-3, -1.1e-3))
-    assert near == []
-    assert far == [
-        "joints[0].bodies[0].inertia\n"
-        "moments of inertia that are not negative\n"
-        "principal moments -0.0011, 1, 1 kg·m² about the centre of mass, for link R1\n"
-        "check the tensor's components and their order against the source"
-    ]
+def test_a_negative_moment_is_doubted_beyond_rounding(warnings, told):
+    near, (doubt,) = (warnings(robot(joint("R1", tensor(least, 1, 1, mass=2)))) for least in (-0.9e-3, -1.1e-3))
+    assert near == ()
+    told(doubt)
 
 
-def test_a_moment_above_the_sum_of_the_others_is_doubted_beyond_rounding(warnings):
-    near, far = (warnings(robot(joint("R1", tensor(0.4, 0.6 - excess, 1, mass=2)))) for excess in (0.9e-3, 1.1e-3))
-    assert near == []
-    assert far == [
-        "joints[0].bodies[0].inertia\n"
-        "no moment larger than the sum of the other two (no body has such)\n"
-        "principal moments 0.4, 0.5989, 1 kg·m², for link R1: the largest is 0.0011 more\n"
-        "check the tensor's components and their order against the source"
-    ]
+def test_a_moment_above_the_sum_of_the_others_is_doubted_beyond_rounding(warnings, told):
+    near, (doubt,) = (warnings(robot(joint("R1", tensor(0.4, 0.6 - excess, 1, mass=2)))) for excess in (0.9e-3, 1.1e-3))
+    assert near == ()
+    told(doubt)
 
 
 def test_products_of_inertia_count(warnings):
@@ -165,50 +136,37 @@ def test_products_of_inertia_count(warnings):
     assert (len(near), len(far)) == (0, 1)
 
 
-def test_a_tensor_about_the_centre_of_mass_given_as_about_the_origin_is_doubted(warnings):
+def test_a_tensor_about_the_centre_of_mass_given_as_about_the_origin_is_doubted(warnings, told):
     own, center = (0.1, 0.1, 0.02), (0, 0, 0.4)
     shifted = (0.1 + 0.16, 0.1 + 0.16, 0.02)
-    assert warnings(robot(joint("R1", tensor(*shifted, about="origin", center=center)))) == []
+    assert warnings(robot(joint("R1", tensor(*shifted, about="origin", center=center)))) == ()
     (doubt,) = warnings(robot(joint("R1", tensor(*own, about="origin", center=center))))
-    assert doubt.split("\n")[1:] == [
-        "moments of inertia that are not negative",
-        "principal moments -0.06, -0.06, 0.02 kg·m² about the centre of mass, for link R1",
-        "check the tensor against the source; if it is about the centre of mass, write `about: com`",
-    ]
+    told(doubt)
 
 
-def test_a_tensor_that_is_mostly_mass_times_distance_squared_is_doubted(warnings):
-    near, far = (
+def test_a_tensor_that_is_mostly_mass_times_distance_squared_is_doubted(warnings, told):
+    near, (doubt,) = (
         warnings(robot(joint("R1", tensor(1, 1, 0.3, center=(0, 0, math.sqrt(share)))))) for share in (0.74, 0.76)
     )
-    assert near == []
-    assert far == [
-        "joints[0].bodies[0].inertia\n"
-        "an inertia about the centre of mass, as `about: com` says\n"
-        "one that looks as if it were about the frame's origin, for link R1: most of it is mass × distance²\n"
-        "write `about: origin` if the source gives it about the link's frame"
-    ]
+    assert near == ()
+    told(doubt)
 
 
 def test_a_body_whose_tensor_cannot_have_been_shifted_is_not_doubted(warnings):
     # a rod about its middle, its end at the origin: m d² is three times its moment
-    assert warnings(robot(joint("R1", tensor(0, 1 / 12, 1 / 12, center=(0.5, 0, 0))))) == []
+    assert warnings(robot(joint("R1", tensor(0, 1 / 12, 1 / 12, center=(0.5, 0, 0))))) == ()
 
 
 @pytest.mark.parametrize(("key", "bound"), [("stiffness", 4e12), ("damping", 2e6)])
-def test_a_stop_that_no_explicit_step_can_take_is_doubted(warnings, key, bound):
+def test_a_stop_that_no_explicit_step_can_take_is_doubted(warnings, key, bound, told):
     # on 1 kg·m² the stop's fastest motion is sqrt(stiffness) or damping; an explicit step of 1 µs follows up to 2e6 1/s
     def arm(value):
         limits = {"lower": -1, "upper": 1, "stiffness": 1000, "damping": 1, key: value}
         return robot(joint("R1", tensor(1, 1, 1), limits=limits))
 
-    assert warnings(arm(0.99 * bound)) == []
+    assert warnings(arm(0.99 * bound)) == ()
     (doubt,) = warnings(arm(1.01 * bound))
-    where, expected, found, mend = doubt.split("\n")
-    assert (where, expected) == ("joints[0].limits", "a stop that a step of 1e-06 s can follow")
-    step = {"damping": "9.9e-07", "stiffness": "1e-06"}[key]  # in two digits
-    assert found.endswith(f"on an inertia of 1: steps below {step} s")
-    assert mend == "soften the stop: a stop need not be as stiff as steel to hold an arm"
+    told(doubt)
 
 
 @pytest.mark.parametrize(
@@ -222,32 +180,29 @@ def test_a_stop_that_no_explicit_step_can_take_is_doubted(warnings, key, bound):
 def test_a_payload_is_doubted_like_a_link(checked, payload, path):
     arm = robot(joint("R1", point()), payload=payload)
     faults, doubts = checked(arm)
-    assert faults == []
-    assert [doubt.split("\n")[0] for doubt in doubts] == [path]
+    assert faults == ()
+    assert [doubt.path for doubt in doubts] == [path]
     scenario = {"format": "armsim/scenario/1", "robot": arm, "duration": 1, "integrator": {"method": "rk4", "dt": 0.1}}
-    assert [doubt.split("\n")[0] for doubt in checked(scenario)[1]] == [f"robot.{path}"]
+    assert [doubt.path for doubt in checked(scenario)[1]] == [f"robot.{path}"]
     own = {**scenario, "robot": robot(joint("R1", point())), "payload": payload}
-    assert [doubt.split("\n")[0] for doubt in checked(own)[1]] == [path]
+    assert [doubt.path for doubt in checked(own)[1]] == [path]
     emptied = {**scenario, "payload": {"mass": 1}}
-    assert checked(emptied) == [[], []]
+    assert checked(emptied) == ((), ())
 
 
 @pytest.mark.parametrize(
-    ("times", "stretched", "mend"),
+    ("times", "covered"),
     [
-        ([0, 0.5, 1], None, None),
-        ([0, 0.25, 0.5, 0.75], None, None),  # samples: the last counts for as long as the others
-        ([-1, 2], None, None),
-        ([0, 0.25, 0.5], "its last value stands from 0.5 s on", "add a row for 1 s, or shorten `duration`"),
-        ([0.2, 1], "its first value stands before 0.2 s", "add a row for 0 s"),
-        (
-            [0.5],
-            "its first value stands before 0.5 s and its last value stands from 0.5 s on",
-            "add a row for 0 s and add a row for 1 s, or shorten `duration`",
-        ),
+        ([0, 0.5, 1], True),
+        ([0, 0.25, 0.5, 0.75], True),  # samples: the last counts for as long as the others
+        ([-1, 2], True),
+        ([0, 0.25, 0.5], False),
+        ([0.2, 1], False),
+        ([0.5], False),
     ],
+    ids=str,
 )
-def test_a_recorded_input_that_does_not_cover_the_run_is_doubted(warnings, tmp_path, times, stretched, mend):
+def test_a_recorded_input_that_does_not_cover_the_run_is_doubted(warnings, tmp_path, times, covered, told):
     (tmp_path / "tau.csv").write_text("t_s,tau\n" + "".join(f"{t},1\n" for t in times))
     doubts = warnings(
         {
@@ -258,12 +213,9 @@ def test_a_recorded_input_that_does_not_cover_the_run_is_doubted(warnings, tmp_p
             "inputs": {"period": 0.05, "torque": [0, {"csv": "tau.csv", "column": "tau"}]},
         }
     )
-    expected = (
-        "inputs.torque[1].csv\n"
-        "times that cover the scenario's duration, 0 to 1 s\n"
-        f"column `tau` of tau.csv from {times[0]:g} to {times[-1]:g} s; {stretched}\n{mend}"
-    )
-    assert doubts == ([] if stretched is None else [expected])
+    assert (doubts == ()) == covered
+    for doubt in doubts:
+        told(doubt)
 
 
 def test_a_doubt_points_at_the_number(tmp_path, monkeypatch):

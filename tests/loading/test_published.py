@@ -1,7 +1,6 @@
 """Published arms as robot files: Pinocchio's figures, and what `check` says of their numbers."""
 
 import math
-from pathlib import Path
 
 import pytest
 import yaml
@@ -10,8 +9,8 @@ from armsim.dynamics import crba, gravity_torque, rnea, tool_pose
 from armsim.loading import read_robot
 from armsim.loading.check import check
 from armsim.spatial import Pose, Symmetric, Vector, rotation_x
+from tests.published import ARMS
 
-ARMS = yaml.safe_load((Path(__file__).parent.parent / "data" / "published_robots.yaml").read_text())["robots"]
 GOLDEN = [name for name, entry in ARMS.items() if "golden" in entry]
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
 

@@ -29,14 +29,14 @@ DEGREES = {"units": {"angle": "deg"}}
 
 @pytest.fixture
 def warnings(tmp_path, monkeypatch):
-    """What `check` warns of, as (path, mend)."""
+    """What `check` warns of."""
     monkeypatch.chdir(tmp_path)
 
     def run(file):
         (tmp_path / "file.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
         checked = check("file.yaml")
         assert checked.faults == ()
-        return [(warning.path, warning.mend) for warning in checked.warnings]
+        return checked.warnings
 
     return run
 
@@ -48,119 +48,47 @@ def motor(**other):
 second = {"name": "R2", "mdh": {"a": 0.4, "alpha": 0}}
 SLIDE = {"type": "prismatic", "motor": {**MOTOR, "gear": 1256}}  # a ball screw of 5 mm a turn
 
-# what was written, where the warning is, and what it guesses
 SLIPS = {
-    "a unit that is out by a thousand": (
-        robot(joint(motor={**MOTOR, "Kp": "95.5 N*m/A"})),
-        "joints[0].motor.Kp",
-        "check its unit, N*m/A",
+    "a unit that is out by a thousand": robot(joint(motor={**MOTOR, "Kp": "95.5 N*m/A"})),
+    "a length with a unit": robot(joint(), joint(name="R2", mdh={"a": "569 m"})),
+    "reach in mm": robot(joint(), joint(name="R2", mdh={"a": 569}), tool={"xyz": [400, 0, 0]}),
+    "one length in mm": robot(joint(), joint(name="R2", mdh={"d": "-400/2"})),
+    "tool in mm": robot(joint(), tool={"xyz": [0, 0, 150]}),
+    "alpha in degrees": robot(joint(), joint(name="R2", mdh={"a": 0.4, "alpha": -90})),
+    "rpy in degrees": robot(joint(), base={"rpy": [0, 0, 37.5]}),
+    "limits in degrees": robot(joint(limits={"lower": -3.1, "upper": 170})),
+    "alpha in radians": robot(joint(mdh={"alpha": 1.5708}), **DEGREES),
+    "theta in radians": robot(joint(mdh={"theta": -3.14}), **DEGREES),
+    "initial in radians": robot(joint(initial=0.5236), **DEGREES),
+    "a link of 8 t": robot(joint(bodies=[{"point": {"mass": 1}}, {"box": {"size": [0.1, 0.1, 0.4], "mass": 8000}}])),
+    "a density in kg/m³ times 1000": robot(
+        joint(bodies=[{"box": {"size": [0.1, 0.1, 0.4], "density": 2.7e6, "center": [0.2, 0, 0]}}])
     ),
-    "a length with a unit": (
-        robot(joint(), joint(name="R2", mdh={"a": "569 m"})),
-        "joints[1].mdh.a",
-        "check its unit, m",
+    "a payload in g": robot(joint(), payload={"mass": 2500}),
+    "Kp in mN·m/A": robot(motor(Kp=95.5)),
+    "a small Kp in mN·m/A": robot(motor(Kp=4.99, gear=-101.5)),
+    "rotor in g·cm²": robot(motor(rotor_inertia=3060)),
+    "a small rotor in g·cm²": robot(motor(rotor_inertia=1.3)),
+    "gear upside down": robot(motor(gear="-1/101")),
+    "start in degrees": scenario(robot(joint(), joint(**second)), initial={"q": [90, 45]}),
+    "start at odd degrees": scenario(robot(joint()), initial={"q": [12.7]}),
+    "target in degrees": scenario(
+        robot(joint()), control={"law": "pd", "output": "torque", "kp": 10, "kd": 1, "target": [-30]}
     ),
-    "reach in mm": (
-        robot(joint(), joint(name="R2", mdh={"a": 569}), tool={"xyz": [400, 0, 0]}),
-        "joints[1].mdh.a",
-        "lengths are in metres: divided by 1000 it would be `a: 0.569`, and 0.969 m in all",
-    ),
-    "one length in mm": (
-        robot(joint(), joint(name="R2", mdh={"d": "-400/2"})),
-        "joints[1].mdh.d",
-        "lengths are in metres: divided by 1000 it would be `d: -0.2`, and 0.2004 m in all",
-    ),
-    "tool in mm": (
-        robot(joint(), tool={"xyz": [0, 0, 150]}),
-        "tool.xyz[2]",
-        "lengths are in metres: divided by 1000 it would be `0.15`, and 0.15 m in all",
-    ),
-    "alpha in degrees": (
-        robot(joint(), joint(name="R2", mdh={"a": 0.4, "alpha": -90})),
-        "joints[1].mdh.alpha",
-        "write degrees with `units: {angle: deg}`, or radians: -90 degrees are `alpha: -pi/2`",
-    ),
-    "rpy in degrees": (
-        robot(joint(), base={"rpy": [0, 0, 37.5]}),
-        "base.rpy[2]",
-        "write degrees with `units: {angle: deg}`, or radians: 37.5 degrees are `5*pi/24`",
-    ),
-    "limits in degrees": (
-        robot(joint(limits={"lower": -3.1, "upper": 170})),
-        "joints[0].limits.upper",
-        "write degrees with `units: {angle: deg}`, or radians: 170 degrees are `upper: 17*pi/18`",
-    ),
-    "alpha in radians": (robot(joint(mdh={"alpha": 1.5708}), **DEGREES), "joints[0].mdh.alpha", "write `alpha: 90`"),
-    "theta in radians": (robot(joint(mdh={"theta": -3.14}), **DEGREES), "joints[0].mdh.theta", "write `theta: -180`"),
-    "initial in radians": (robot(joint(initial=0.5236), **DEGREES), "joints[0].initial", "write `initial: 30`"),
-    "a link of 8 t": (
-        robot(joint(bodies=[{"point": {"mass": 1}}, {"box": {"size": [0.1, 0.1, 0.4], "mass": 8000}}])),
-        "joints[0].bodies[1].box.mass",
-        "masses are in kilograms: divided by 1000 it would be `mass: 8`",
-    ),
-    "a density in kg/m³ times 1000": (
-        robot(joint(bodies=[{"box": {"size": [0.1, 0.1, 0.4], "density": 2.7e6, "center": [0.2, 0, 0]}}])),
-        "joints[0].bodies[0].box.density",
-        "masses are in kilograms: divided by 1000 it would be `density: 2700`",
-    ),
-    "a payload in g": (
-        robot(joint(), payload={"mass": 2500}),
-        "payload.mass",
-        "masses are in kilograms: divided by 1000 it would be `mass: 2.5`",
-    ),
-    "Kp in mN·m/A": (
-        robot(motor(Kp=95.5)),
-        "joints[0].motor.Kp",
-        "data sheets have mN·m/A: divided by 1000 it would be `Kp: 0.0955`",
-    ),
-    "a small Kp in mN·m/A": (
-        robot(motor(Kp=4.99, gear=-101.5)),
-        "joints[0].motor.Kp",
-        "data sheets have mN·m/A: divided by 1000 it would be `Kp: 0.00499`",
-    ),
-    "rotor in g·cm²": (
-        robot(motor(rotor_inertia=3060)),
-        "joints[0].motor.rotor_inertia",
-        "data sheets have g·cm²: times 1e-7 it would be `rotor_inertia: 0.000306`",
-    ),
-    "a small rotor in g·cm²": (
-        robot(motor(rotor_inertia=1.3)),
-        "joints[0].motor.rotor_inertia",
-        "data sheets have g·cm²: times 1e-7 it would be `rotor_inertia: 1.3e-07`",
-    ),
-    "gear upside down": (robot(motor(gear="-1/101")), "joints[0].motor.gear", "turned over it would be `gear: -101`"),
-    "start in degrees": (
-        scenario(robot(joint(), joint(**second)), initial={"q": [90, 45]}),
-        "initial.q[0] initial.q[1]",
-        "write degrees with `units: {angle: deg}`, or radians: 90 degrees are `pi/2`",
-    ),
-    "start at odd degrees": (
-        scenario(robot(joint()), initial={"q": [12.7]}),
-        "initial.q[0]",
-        "write degrees with `units: {angle: deg}`, or radians: 12.7 degrees are `12.7*pi/180`",
-    ),
-    "target in degrees": (
-        scenario(robot(joint()), control={"law": "pd", "output": "torque", "kp": 10, "kd": 1, "target": [-30]}),
-        "control.target[0]",
-        "write degrees with `units: {angle: deg}`, or radians: -30 degrees are `-pi/6`",
-    ),
-    "start in radians": (scenario(robot(joint()), **DEGREES, initial={"q": [0.7854]}), "initial.q[0]", "write `45`"),
-}  # fmt: skip
+    "start in radians": scenario(robot(joint()), **DEGREES, initial={"q": [0.7854]}),
+}
 
 
 @pytest.mark.parametrize("name", SLIPS)
-def test_a_number_in_another_unit_is_doubted_with_a_guess(warnings, name):
-    file, places, mend = SLIPS[name]
-    found = warnings(file)
-    assert " ".join(path for path, _ in found) == places
-    assert found[0][1] == mend
+def test_a_number_in_another_unit_is_doubted_with_a_guess(warnings, name, told):
+    told("\n".join(map(str, warnings(SLIPS[name]))))
 
 
 def test_no_slip_hides_another(warnings):
     upside_down = {"Kp": 95.5, "Ra": 1, "gear": "1/101", "rotor_inertia": 3060}
     heavy = [{"point": {"mass": 8000, "center": [0.2, 0, 0]}}]
     arm = robot(joint(mdh={"alpha": 90}, bodies=heavy, motor=upside_down), joint(name="R2", mdh={"a": 969}))
-    assert {path.rsplit(".", 1)[-1] for path, _ in warnings(arm)} == {
+    assert {warning.path.rsplit(".", 1)[-1] for warning in warnings(arm)} == {
         "a",
         "alpha",
         "mass",
@@ -192,7 +120,7 @@ SOUND = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_an_arm_as_they_are_built_is_not_doubted(warnings, name):
-    assert warnings(SOUND[name]) == []
+    assert warnings(SOUND[name]) == ()
 
 
 @pytest.mark.parametrize("kind", ["robots", "configs"])

@@ -14,10 +14,10 @@ ROBOT, SCENARIO = (shipped_path(kind, name) for kind, name in (("robots", "rr"),
 URDF = '<?xml version="1.0"?>\n<robot name="arm"><link name="base"/></robot>\n'
 
 
-def refusal(command, given) -> list[str]:
+def refusal(command, given) -> str:
     with pytest.raises(FileFaults) as caught:
         command(given)
-    return str(caught.value).splitlines()
+    return str(caught.value)
 
 
 @pytest.fixture
@@ -27,14 +27,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_robot_file_in_place_of_a_scenario_is_called_one(folder):
-    assert refusal(armsim.simulate, "my_arm.yaml") == [
-        "my_arm.yaml",
-        "  expected: a scenario file, which says what happens to a robot",
-        "  found:    a robot file",
-        "  mend:     write a scenario file with `robot: my_arm.yaml` in it; `armsim info my_arm.yaml` and "
-        "`armsim inverse my_arm.yaml` take a robot",
-    ]
+def test_a_robot_file_in_place_of_a_scenario_is_called_one(folder, told):
+    told(refusal(armsim.simulate, "my_arm.yaml"))
 
 
 def test_a_robot_file_names_the_scenarios_beside_it_and_those_that_are_shipped(folder):
@@ -42,43 +36,26 @@ def test_a_robot_file_names_the_scenarios_beside_it_and_those_that_are_shipped(f
         text = file.read()
     (folder / "swing.yaml").write_text(text.replace("../robots/rr.yaml", "my_arm.yaml"))
     (folder / "other.yaml").write_text(text.replace("../robots/rr.yaml", "arm5"))
-    assert "take one of its scenarios: swing.yaml; " in refusal(armsim.simulate, "my_arm.yaml")[-1]
-    assert (
-        "take one of its scenarios: puma560_fall, puma560_hold, puma560_move; "
-        in refusal(armsim.simulate, shipped_path("robots", "puma560"))[-1]
+    assert "take one of its scenarios: swing.yaml; " in refusal(armsim.simulate, "my_arm.yaml")
+    assert "take one of its scenarios: puma560_fall, puma560_hold, puma560_move; " in refusal(
+        armsim.simulate, shipped_path("robots", "puma560")
     )
 
 
-def test_the_name_of_a_robot_names_its_scenarios():
-    assert refusal(armsim.simulate, "two_link") == [
-        "two_link",
-        "  expected: a scenario file, or the name of a shipped scenario",
-        "  found:    the name of a robot",
-        "  mend:     take one of its scenarios: two_link_hold, two_link_swing",
-    ]
+def test_the_name_of_a_robot_names_its_scenarios(told):
+    told(refusal(armsim.simulate, "two_link"))
 
 
-def test_a_scenario_in_place_of_a_robot_names_its_robot(folder):
-    assert refusal(armsim.load_robot, "rr_config1")[2:] == [
-        "  found:    the name of a scenario",
-        "  mend:     name its robot, rr",
-    ]
+def test_a_scenario_in_place_of_a_robot_names_its_robot(folder, told):
+    told(refusal(armsim.load_robot, "rr_config1"))
     (folder / "swing.yaml").write_text("format: armsim/scenario/1\nrobot: my_arm.yaml\n")
-    assert refusal(armsim.load_robot, "swing.yaml")[2:] == [
-        "  found:    a scenario file",
-        "  mend:     name its robot, my_arm.yaml",
-    ]
+    told(refusal(armsim.load_robot, "swing.yaml"))
 
 
-def test_a_scenario_whose_robot_is_a_scenario_is_told_the_robot_of_that_one(folder):
+def test_a_scenario_whose_robot_is_a_scenario_is_told_the_robot_of_that_one(folder, told):
     (folder / "swing.yaml").write_text("format: armsim/scenario/1\nrobot: my_arm.yaml\n")
     (folder / "twice.yaml").write_text("format: armsim/scenario/1\nrobot: swing.yaml\nduration: 1\n")
-    assert refusal(armsim.simulate, "twice.yaml") == [
-        "twice.yaml:2:8: robot",
-        "  expected: a robot file",
-        '  found:    "swing.yaml": a scenario file',
-        "  mend:     name its robot, my_arm.yaml",
-    ]
+    told(refusal(armsim.simulate, "twice.yaml"))
 
 
 @pytest.mark.parametrize("command", [armsim.load_robot, armsim.simulate])
@@ -86,16 +63,16 @@ def test_a_scenario_whose_robot_is_a_scenario_is_told_the_robot_of_that_one(fold
 def test_a_urdf_file_is_known_as_one_and_told_how_to_come_in(folder, command, name, text):
     (folder / name).write_text(text)
     said = refusal(command, name)
-    assert said[2] == "  found:    a URDF file"
-    assert "`convention: origin`, whose joints take xyz, rpy and axis as URDF has them" in said[3]
+    assert "found:    a URDF file\n" in said
+    assert "`convention: origin`, whose joints take xyz, rpy and axis as URDF has them" in said
 
 
 @pytest.mark.parametrize("name", ["my_scenario.yaml", "hold", "arm.urdf", "nothing_like_it"])
 def test_a_name_that_is_far_from_all_others_means_none_of_them(folder, name):
-    assert "did you mean" not in "\n".join(refusal(armsim.simulate, name))
+    assert "did you mean" not in refusal(armsim.simulate, name)
 
 
 @pytest.mark.parametrize(("name", "meant"), [("myarm.yaml", "my_arm.yaml"), ("my_arm.yml", "my_arm.yaml")])
 def test_a_name_that_is_near_another_means_it(folder, name, meant):
     (folder / "my_arm.txt").write_text("")
-    assert refusal(armsim.load_robot, name)[-1] == f"  mend:     did you mean `{meant}`?"
+    assert refusal(armsim.load_robot, name).endswith(f"\n  mend:     did you mean `{meant}`?")

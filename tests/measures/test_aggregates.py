@@ -82,6 +82,7 @@ def test_every_aggregate_is_what_numpy_makes_of_the_rows(both, gathered, text, f
         assert found[f"{name}({text})"] == pytest.approx(value, rel=0, abs=ROUNDING * max(size, abs(value))), name
 
 
+@pytest.mark.handful(2)
 def test_the_integral_of_what_is_linear_between_moments_is_exact(both, gathered):
     _, moments = both
     T = moments[-1].t
@@ -89,6 +90,7 @@ def test_the_integral_of_what_is_linear_between_moments_is_exact(both, gathered)
     assert found == pytest.approx({"integral(t)": T * T / 2, "duration": T, "mean(1)": 1.0}, rel=1e-13)
 
 
+@pytest.mark.handful(2)
 def test_arithmetic_around_aggregates_is_of_their_results(both, gathered):
     _, moments = both
     names = ["rms(tau_R1)", "sqrt(integral(tau_R1**2) / duration)", "max(max(q_R1, 0))", "max(max(q_R1), 0)"]
@@ -99,6 +101,7 @@ def test_arithmetic_around_aggregates_is_of_their_results(both, gathered):
     assert found[names[4]] == 2 * found["final(q_R1)"] - found["first(q_R1)"] * math.pi
 
 
+@pytest.mark.handful(2)
 def test_a_quotient_by_zero_is_infinite_and_not_an_error(both, gathered):
     _, moments = both
     found = gathered(["max(1/t)", "min(-1/t)", "integral(t/t)", "1/(final(t) - duration)", "max(1/(t - 1))"], moments)

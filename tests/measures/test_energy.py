@@ -14,7 +14,7 @@ from armsim.measures import measures_of
 from armsim.model import Motor
 from armsim.plant import Plant
 
-FALL = {"duration": 0.1, "log.every": 1e-4}
+FALL = {"duration": 0.03, "log.every": 1e-4}
 
 
 def test_the_works_add_up_to_the_change_of_energy(moments, gathered):
@@ -67,15 +67,10 @@ def test_energy_drawn_less_energy_fed_back_is_the_integral_of_the_power(moments,
         assert found[name] > 0
 
 
-def test_an_arm_without_electric_motors_draws_no_electrical_energy(arms):
+def test_an_arm_without_electric_motors_draws_no_electrical_energy(arms, told):
     with pytest.raises(armsim.UsageError) as caught:
         measures_of(["energy_drawn"], Plant(arms.bare(arms.shipped("arm5")), None))
-    assert str(caught.value) == (
-        "measure `energy_drawn`\n"
-        "  expected: a joint with an electric motor\n"
-        "  found:    none: no motor has `Kp` and `Ra`\n"
-        "  mend:     give the motors their constants, or ask for `work_motors`, the mechanical work of the drives"
-    )
+    told(caught.value)
 
 
 @pytest.mark.parametrize("scenario", ["arm5_hold", "puma560_hold"])

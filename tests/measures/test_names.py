@@ -88,56 +88,32 @@ def test_names_of_joints_may_have_signs_in_them(arms, given, gathered):
 
 
 @pytest.mark.parametrize(
-    ("name", "found", "mend"),
+    "name",
     [
-        ("settling", "there is no `settling`", "did you mean `settling_time`?"),
-        ("iae_R9", "there is no `iae_R9`", "did you mean `iae_R5`?"),
-        ("energy_R1", "there is no `energy_R1`", "did you mean `energy`?"),
-        (
-            "q_R1",
-            "there is no `q_R1`",
-            "say what of it, for example max(q_R1) or final(q_R1); aggregates are max, min, peak, time_of_max, time_of_min, "
-            "integral, mean, rms, first, final",
-        ),
-        (
-            "2*t",
-            '"2*t" (there is no `t`)',
-            "say what of it, for example max(t) or final(t); aggregates are max, min, peak, time_of_max, time_of_min, "
-            "integral, mean, rms, first, final",
-        ),
-        ("integral", "there is no `integral`", "say of what, for example integral(abs(q_R1))"),
-        ("max(tau_R7)", '"max(tau_R7)" (there is no column `tau_R7`)', "did you mean `tau_R5`?"),
-        ("max(zzzzzzz)", '"max(zzzzzzz)" (there is no column `zzzzzzz`)', "columns are those of docs/columns.md, and t"),
-        (
-            "max(iae)",
-            '"max(iae)" (there is no column `iae`)',
-            "`iae` is a measure, one number for the whole run: take it out of the brackets",
-        ),
-        (
-            "max(integral(q_R1))",
-            '"max(integral(q_R1))" (`max` of `integral(q_R1)`, which is one number for the whole)',
-            "leave out one of the two",
-        ),
-        ("pose + 1", '"pose + 1" (`pose` has 7 numbers)', "take one of them, as in final(x_m)"),
-        ("peak_torque + 1", '"peak_torque + 1" (`peak_torque` has 5 numbers)', "take one of them, as in peak_torque_R1"),
-        ("integral(t, 2)", '"integral(t, 2)" (`integral` with 2, it takes 1 argument)', "correct the formula"),
-        ("iae +", '"iae +" (it ends too early)', "correct the formula"),
-        ("iae/(2 - 2)", '"iae/(2 - 2)" (it divides by zero)', "correct the formula"),
-        ("max(q_R1/(1 - 1))", '"max(q_R1/(1 - 1))" (it divides by zero)', "correct the formula"),
-        ("settling_time(q_R1)", '"settling_time(q_R1)" (`q_R1` in a band, which is a number)', "write a number of rad or m"),
-        (
-            "zzzzzzz",
-            "there is no `zzzzzzz`",
-            f"measures are {', '.join(KINDS)}; `name_R1` is that of a joint",
-        ),
+        "settling",
+        "iae_R9",
+        "energy_R1",
+        "q_R1",
+        "2*t",
+        "integral",
+        "max(tau_R7)",
+        "max(zzzzzzz)",
+        "max(iae)",
+        "max(integral(q_R1))",
+        "pose + 1",
+        "peak_torque + 1",
+        "integral(t, 2)",
+        "iae +",
+        "iae/(2 - 2)",
+        "max(q_R1/(1 - 1))",
+        "settling_time(q_R1)",
+        "zzzzzzz",
     ],
-)  # fmt: skip
-def test_a_name_that_is_none_is_refused_with_what_was_meant(plant, name, found, mend):
+)
+def test_a_name_that_is_none_is_refused_with_what_was_meant(plant, name, told):
     with pytest.raises(armsim.UsageError) as caught:
         measures_of(["iae", name], plant)
-    assert str(caught.value) == (
-        f"measure `{name}`\n  expected: a measure, or a formula of measures\n  found:    {found}\n  mend:     {mend}"
-    )
+    told(caught.value)
 
 
 def test_a_band_that_nothing_can_settle_in_is_refused(plant):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,16 +46,13 @@ def test_differences_are_b_minus_a_and_dated(tmp_path):
     assert not armsim.compare(a, b, 3.0).comparison.differs
 
 
-def test_other_times_need_interpolation(tmp_path):
-    a = write(tmp_path / "a.csv", "t_s,x\n0,0\n1,1\n2,2\n3,3\n")
-    b = write(tmp_path / "b.csv", "t,x\n0.5,0.5\n2.5,2.5\n")
+def test_other_times_need_interpolation(tmp_path, monkeypatch, told):
+    monkeypatch.chdir(tmp_path)
+    a = write(Path("a.csv"), "t_s,x\n0,0\n1,1\n2,2\n3,3\n")
+    b = write(Path("b.csv"), "t,x\n0.5,0.5\n2.5,2.5\n")
     with pytest.raises(UsageError) as caught:
         armsim.compare(a, b)
-    assert str(caught.value).splitlines()[1:] == [
-        "  expected: rows at the same times",
-        "  found:    4 rows, 0 to 3 s; 2 rows, 0.5 to 2.5 s",
-        "  mend:     add interpolate=True to take the second at the times of the first",
-    ]
+    told(caught.value)
     result = armsim.compare(a, b, interpolate=True)
     assert result.interpolated
     assert result.comparison.t.tolist() == [1.0, 2.0]
@@ -62,23 +60,23 @@ def test_other_times_need_interpolation(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    "text",
     [
-        ("t_s,y\n0,1\n", "expected: columns that both have"),
-        ("x,y\n0,1\n", "expected: a column `t_s`"),
-        ("t_s,x\n0,1\n0,2\n", "expected: times that increase"),
-        ("t_s,x\n0,1\n1\n", "expected: 2 cells"),
-        ("t_s,x\n0,1\n1,one\n", "expected: a finite number"),
-        ("", "found:    an empty file"),
-        ("t_s,x\n5,1\n6,2\n", "expected: times that both cover"),
+        "t_s,y\n0,1\n",
+        "x,y\n0,1\n",
+        "t_s,x\n0,1\n0,2\n",
+        "t_s,x\n0,1\n1\n",
+        "t_s,x\n0,1\n1,one\n",
+        "",
+        "t_s,x\n5,1\n6,2\n",
     ],
 )
-def test_what_cannot_be_compared_is_refused_in_four_lines(text, found, tmp_path):
-    a = write(tmp_path / "a.csv", "t_s,x\n0,0\n1,1\n")
+def test_what_cannot_be_compared_is_refused_in_four_lines(text, tmp_path, monkeypatch, told):
+    monkeypatch.chdir(tmp_path)
+    a = write(Path("a.csv"), "t_s,x\n0,0\n1,1\n")
     with pytest.raises(ArmsimError) as caught:
-        armsim.compare(a, write(tmp_path / "b.csv", text), interpolate=True)
-    assert found in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 4
+        armsim.compare(a, write(Path("b.csv"), text), interpolate=True)
+    told(caught.value)
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
@@ -89,13 +87,11 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
         armsim.compare(tmp_path / "none", tmp_path / "none")
 
 
-def test_a_tolerance_for_nothing_is_refused(tmp_path):
+def test_a_tolerance_for_nothing_is_refused(tmp_path, told):
     a = write(tmp_path / "a.csv", "t_s,q_R1_rad\n0,0\n")
     with pytest.raises(UsageError) as caught:
         armsim.compare(a, a, {"speed": 1})
-    assert str(caught.value) == (
-        "tolerance: speed\n  expected: a quantity or column that is compared\n  found:    'speed'\n  mend:     there are: q"
-    )
+    told(caught.value)
     for most in (-1.0, float("inf"), float("nan")):
         with pytest.raises(UsageError, match="a magnitude, 0 or more"):
             armsim.compare(a, a, {"q": most})

@@ -345,15 +345,10 @@ def test_of_a_batch_only_the_diverged_rows_are_nan():
     assert np.isnan(model.step(after, np.zeros((3, 5)))[1:]).all()
 
 
-def test_arguments_that_are_of_no_use_are_refused():
+def test_arguments_that_are_of_no_use_are_refused(told):
     with pytest.raises(UsageError) as caught:
         ForwardModel("rr", dt=DT)
-    assert str(caught.value) == (
-        "output\n"
-        "  expected: a motor on every joint, to put a voltage on\n"
-        "  found:    no motor on R1, R2\n"
-        "  mend:     give every joint a `motor` in the robot file, or write output='torque'"
-    )
+    told(caught.value)
     with pytest.raises(UsageError, match="did you mean `rk4`"):
         ForwardModel("arm5", dt=DT, method="rk40")
     with pytest.raises(UsageError, match="expected: voltage, current or torque"):
@@ -363,12 +358,7 @@ def test_arguments_that_are_of_no_use_are_refused():
             ForwardModel("arm5", dt=dt)
     with pytest.raises(UsageError) as caught:
         ForwardModel("arm5", dt=DT, method="rk4", rtol=1e-6)
-    assert str(caught.value) == (
-        "rtol\n"
-        "  expected: no tolerance with rk4, whose steps have a given length\n"
-        "  found:    1e-06\n"
-        "  mend:     leave it out, or take a method that chooses its steps: rk54, rodas"
-    )
+    told(caught.value)
     for given in ({"rtol": 0.0}, {"rtol": 1.0}, {"rtol": math.nan}, {"atol": 0.0}, {"atol": math.inf}):
         with pytest.raises(UsageError, match=r"expected: a number (from 1e-13 to 0\.1|above 0)"):
             ForwardModel("arm5", dt=DT, method="rk54", **given)
@@ -475,7 +465,7 @@ def test_a_batch_of_open_numbers_is_its_arms_one_by_one():
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_a_value_that_the_file_could_not_have_is_refused_as_there(many):
+def test_a_value_that_the_file_could_not_have_is_refused_as_there(many, told):
     model = ForwardModel(
         "arm5", DT, open=["joints[1].bodies[0].cylinder.mass", "joints[R2].limits.lower", "parameters.upper"]
     )
@@ -489,12 +479,7 @@ def test_a_value_that_the_file_could_not_have_is_refused_as_there(many):
 
     with pytest.raises(FileFaults) as caught:
         step([-0.8, -1.2, 0.38])
-    assert str(caught.value) == (
-        "value of joints[1].bodies[0].cylinder.mass: joints[1].bodies[0].cylinder.mass\n"
-        "  expected: a number of kg, 0 or more\n"
-        "  found:    -0.8\n"
-        "  mend:     write the mass without its sign, for example `mass: 0.8`"
-    )
+    told(caught.value)
     with pytest.raises(FileFaults, match="expected: lower smaller than upper"):
         step([1.0, 0.8, 0.38])
     with pytest.raises(FileFaults, match=r"arm5.yaml:\d+:\d+: joints\[1\].bodies\[0\].cylinder.height\n"):
@@ -512,27 +497,22 @@ def test_a_value_that_the_file_could_not_have_is_refused_as_there(many):
 
 
 @pytest.mark.parametrize(
-    ("path", "absent", "where"),
+    ("path", "absent"),
     [
-        ("joints[R2].friction.coulomb", 0.0, "joints[1].friction.coulomb"),
-        ("joints[R2].motor.efficiency", 1.0, "joints[1].motor.efficiency"),
-        ("joints[R2].motor.inductance", 0.0, "joints[1].motor.inductance"),
-        ("parameters.dry", 0.0, "joints[0].friction.coulomb"),
+        ("joints[R2].friction.coulomb", 0.0),
+        ("joints[R2].motor.efficiency", 1.0),
+        ("joints[R2].motor.inductance", 0.0),
+        ("parameters.dry", 0.0),
     ],
 )
-def test_a_value_that_means_absence_is_structure_and_refused(path, absent, where):
+def test_a_value_that_means_absence_is_structure_and_refused(path, absent, told):
     data = file_of_arm5()
     data["parameters"]["dry"] = 0.5
     data["joints"][0]["friction"] = {"coulomb": "2*dry"}
     model = ForwardModel(data, DT, open=[path])
     with pytest.raises(UsageError) as caught:
         model.state(values=[absent])
-    assert str(caught.value) == (
-        f"{where}\n"
-        f"  expected: a number other than {absent:g}, where it depends on a number left open\n"
-        f"  found:    {absent:g}, which means that there is none\n"
-        "  mend:     write it into the robot file, and leave it out of `open`"
-    )
+    told(caught.value)
 
 
 def test_masses_that_leave_accelerations_undetermined_are_refused():
@@ -544,20 +524,19 @@ def test_masses_that_leave_accelerations_undetermined_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    "given",
     [
-        ({"open": ["joints[R2].motor.kp"]}, "there is no `kp` in joints\\[1\\].motor; did you mean `Kp`"),
-        ({"open": ["gravity[2]", "gravity[2]"]}, "found:    `gravity\\[2\\]` twice"),
-        ({"open": ["joints[R2].type"]}, "not a number that can be left open"),
-        (
-            {"external": [{"link": "R5", "force": [0, 0, 1]}]},
-            "external\\[0\\]\n  expected: link, point and frame alone",
-        ),
+        {"open": ["joints[R2].motor.kp"]},
+        {"open": ["gravity[2]", "gravity[2]"]},
+        {"open": ["joints[R2].type"]},
+        {"external": [{"link": "R5", "force": [0, 0, 1]}]},
     ],
+    ids=str,
 )
-def test_what_cannot_be_left_open_or_loaded_is_refused(given, message):
-    with pytest.raises(UsageError, match=message):
+def test_what_cannot_be_left_open_or_loaded_is_refused(given, told):
+    with pytest.raises(UsageError) as caught:
         ForwardModel("arm5", DT, **given)
+    told(caught.value)
 
 
 def test_places_and_robots_of_no_use_are_refused():
@@ -687,7 +666,7 @@ def test_a_step_takes_arrays_however_they_lie_in_memory(odd, open_):
         assert model.step(state, inputs, *map(odd, more)).tolist() == model.step(state, inputs, *more).tolist()
 
 
-def test_a_masked_number_is_refused_and_not_taken_for_what_is_beneath_the_mask():
+def test_a_masked_number_is_refused_and_not_taken_for_what_is_beneath_the_mask(told):
     model = ForwardModel("arm5", 1e-4, open=["joints[R2].motor.Kp"], external=[{"link": "R5"}])
     plain, state = ForwardModel("arm5", 1e-4), model.state()
     good = {"state": state, "inputs": np.ones(5), "values": np.array([11.0]), "wrench": np.ones((1, 6))}
@@ -695,10 +674,7 @@ def test_a_masked_number_is_refused_and_not_taken_for_what_is_beneath_the_mask()
         masked = np.ma.array(array, mask=True)
         with pytest.raises(UsageError) as caught:
             model.step(**{**good, name: masked})
-        assert str(caught.value) == (
-            f"{name}\n  expected: numbers, none of them masked\n  found:    a masked one\n"
-            "  mend:     fill it in with values.filled(...), or take its row out"
-        )
+        told(caught.value)
     for masked in (np.ma.array(state, mask=True), [np.ma.array(state, mask=True)]):
         with pytest.raises(UsageError, match="none of them masked"):
             plain.step(masked, np.ones(np.shape(masked)[:-1] + (5,)))

@@ -145,11 +145,11 @@ def test_a_run_that_diverges_keeps_its_samples(tmp_path):
         "arm5_hold", {"integrator.dt": 2e-3, "control.period": 2e-3, "duration": 1}, force_step=True
     )
     assert recording.status == "diverged"
-    assert recording.diverged.startswith("qd_")
+    assert recording.divergence.slot.startswith("qd_")
     assert 1 < len(recording.t) < 500
     assert np.isfinite(recording.states).all()
-    assert recording.stable["dt"] == pytest.approx(5.8e-4, rel=0.06)  # back-EMF alone damps between samples
-    assert "velocity_implicit" in recording.stable["methods"]
+    assert recording.divergence.stable.dt == pytest.approx(5.8e-4, rel=0.06)  # back-EMF alone damps between samples
+    assert "velocity_implicit" in recording.divergence.stable.methods
     recording.save(tmp_path / "out")
     assert load_run(tmp_path / "out").status == "diverged"
     assert armsim.replay(tmp_path / "out").comparison.equal
@@ -161,11 +161,11 @@ def test_its_audit_is_that_of_simulate(method, tmp_path):
     own = {"rtol": 1e-6} if method == "rodas" else {"dt": 1e-4}
     asked = {**SAMPLED, "log.every": 1e-3, "integrator": {"method": method, **own}}
     recording = armsim.record("arm5_hold", asked)
-    assert recording.audit == armsim.simulate("arm5_hold", asked).summary()["audit"]
-    assert abs(recording.audit["motors"]) > 1e-3
+    assert vars(recording.audit) == armsim.simulate("arm5_hold", asked).summary()["audit"]
+    assert abs(recording.audit.motors) > 1e-3
     assert not [slot for slot in recording.slots if "work" in slot]  # the recorded state is the arm's own
     about = yaml.safe_load((recording.save(tmp_path / "out") / "run.yaml").read_text())
-    assert about["audit"] == recording.audit
+    assert about["audit"] == vars(recording.audit)
 
 
 @pytest.mark.parametrize(
@@ -182,5 +182,6 @@ def test_its_audit_is_that_of_simulate(method, tmp_path):
 def test_a_recording_that_diverges_knows_as_much_of_it_as_simulate(changes):
     asked = {**changes, "log.every": changes["control.period"]}
     recording = armsim.record("arm5_hold", asked, force_step=True)
-    where = armsim.simulate("arm5_hold", asked, force_step=True).summary()["diverged"]
-    assert recording.causes == {key: where[key] for key in ("growth", "motion", "stalled")}
+    where = armsim.simulate("arm5_hold", asked, force_step=True).facts.diverged
+    causes = [(of.growth, of.motion, of.stalled) for of in (recording.divergence, where)]
+    assert causes[0] == causes[1]

@@ -10,9 +10,9 @@ import pytest
 
 import armsim
 from armsim.cli.main import cli
+from armsim.document.reference import OSCILLATIONS, SMOOTH, STRAIGHT
 from armsim.loading import read_scenario
 from armsim.loading.check import check
-from armsim.spec.reference import OSCILLATIONS, SMOOTH, STRAIGHT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "references.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)

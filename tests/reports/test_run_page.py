@@ -28,7 +28,7 @@ def test_a_report_says_of_a_run_what_its_summary_says(tmp_path, degrees):
     found = texts(tmp_path / "run.html")
     assert list(found) == ["What came of it", "What was run"]
     summary = run.summary()
-    assert "\n".join(outcome(summary, degrees, True)) in found["What came of it"]
+    assert "\n".join(outcome(run.facts, degrees, True)) in found["What came of it"]
     assert "of the motion, by the run repeated with" in found["What came of it"]  # the estimated error
     assert f"{summary['steps']} steps" in found["What came of it"]
     assert "pid control gives motor voltages" in found["What was run"]

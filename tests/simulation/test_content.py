@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -11,7 +12,7 @@ from armsim.loading import read_scenario
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import make_plant
 from armsim.simulation.content import content_of
-from armsim.simulation.loop_plan import LoopPlan
+from armsim.simulation.loop_plan import Keep, LoopPlan
 from armsim.stability.method_choice import with_method
 
 SCENARIO = "arm5_hold_pi"
@@ -67,6 +68,17 @@ def test_whatever_is_simulated_is_in_the_key():
     opened["their order"] = open_key(paths=["control.kp[1]", "control.kp[0]"])
     assert all(opened.values())
     assert len({*opened.values(), *keys.values()}) == len(opened) + len(keys)
+
+
+@pytest.mark.parametrize("integrator", [None, {"method": "rk4", "dt": 1e-3}])
+@pytest.mark.parametrize("scenario", [SCENARIO, "two_link_swing"])  # the latter has figures without a result
+def test_plans_of_one_key_take_the_same_memory(scenario, integrator):
+    read, sizes = with_method(read_scenario(scenario, {"integrator": integrator})), {}
+    for keep in product((True, False), repeat=5):
+        plan = LoopPlan.of_run(read, keep=Keep(*keep))
+        numbers = plan.plant.slots, plan.kept, plan.accuracy(), plan.columns, plan.results
+        size = [*map(len, numbers)]
+        assert sizes.setdefault(plan.key, size) == size
 
 
 def test_what_no_step_depends_on_is_not_in_the_key():

@@ -121,10 +121,10 @@ def test_computed_torque_with_the_exact_model_tracks_within_the_error_of_the_int
 
 
 def test_the_summary_names_the_end_of_the_reference_as_target():
-    from armsim.simulation.summary import joint_summaries
+    from armsim.simulation.joint_summary import joint_summaries
 
     joints = joint_summaries(armsim.simulate(scenario({"via": [[0.5, -0.5]], "times": [0.5]})))
-    assert [joint["target"] for joint in joints] == [0.5, -0.5]
+    assert [joint.target for joint in joints] == [0.5, -0.5]
 
 
 def test_a_motion_begins_at_the_initial_pose_unless_its_first_point_has_time_0():

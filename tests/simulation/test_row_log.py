@@ -18,9 +18,13 @@ import yaml
 
 import armsim
 from armsim.files.csv_writer import CsvFile
+from armsim.files.destination import Destination
+from armsim.loading import read_scenario
 from armsim.simulation import row_log
+from armsim.simulation.execution import Execution
 from armsim.simulation.row_log import RowsInMemory, RowStream
 from armsim.simulation.row_totals import Extremes, Path, RowTotals
+from armsim.simulation.runner import Runner
 from armsim.simulation.simulate import simulate_into
 
 LOGGED = {"duration": 0.5, "log.every": 1e-3}
@@ -74,12 +78,19 @@ def test_a_streamed_run_has_the_files_of_one_in_memory(scenario, overrides, degr
     run = armsim.simulate(scenario, overrides, force_step=True)
     run.save(tmp_path / "kept", degrees=degrees)
     small(run.count, len(run.plant.columns))  # so that the diagnosis of a divergence still has all rows
-    streamed, folder = simulate_into(tmp_path / "streamed", scenario, overrides, force_step=True, degrees=degrees)
+    streamed, folder = simulate_into(
+        Destination(tmp_path / "streamed"),
+        read_scenario(scenario, overrides),
+        Execution(force_step=True),
+        degrees=degrees,
+    )
     assert streamed.rows.skipped == 0
     assert streamed.rows.totals is not None  # it was streamed
     assert content(folder) == content(tmp_path / "kept")
     small(1)
-    scant, folder = simulate_into(tmp_path / "scant", scenario, overrides, force_step=True, degrees=degrees)
+    scant, folder = simulate_into(
+        Destination(tmp_path / "scant"), read_scenario(scenario, overrides), Execution(force_step=True), degrees=degrees
+    )
     assert (scant.rows.skipped > 0, scant.count) == (True, run.count)
     assert content(folder)[:2] == content(tmp_path / "kept")[:2]
 
@@ -161,13 +172,13 @@ def test_a_fault_of_the_writing_thread_ends_the_run_with_it(small, monkeypatch):
 
 def test_rows_that_went_to_the_files_are_not_answered_for(small, tmp_path):
     small(1)
-    run, _ = simulate_into(tmp_path / "run", "two_link_hold", LOGGED)
+    run, _ = simulate_into(Destination(tmp_path / "run"), read_scenario("two_link_hold", LOGGED))
     for ask in (lambda: run.table, lambda: run.q, lambda: run.row(0)):
         with pytest.raises(armsim.UsageError, match="are in its folder"):
             ask()
 
 
-def test_without_a_folder_for_the_temporary_file_it_says_what_to_do(small, monkeypatch):
+def test_without_a_folder_for_the_temporary_file_it_says_what_to_do(small, monkeypatch, told):
     import tempfile
 
     def fails(**_):
@@ -177,11 +188,7 @@ def test_without_a_folder_for_the_temporary_file_it_says_what_to_do(small, monke
     small(1)
     with pytest.raises(armsim.UsageError) as refused:
         armsim.simulate("two_link_hold", LOGGED)
-    assert str(refused.value) == (
-        "log.every\n  expected: a folder for a temporary file of the rows, which memory does not hold\n"
-        "  found:    No space left on device\n"
-        "  mend:     name one in the environment variable TMPDIR, or log less often"
-    )
+    told(refused.value)
 
 
 def test_a_disk_that_cannot_hold_the_rows_is_told_before_the_run(small, monkeypatch, tmp_path):
@@ -196,7 +203,7 @@ def test_a_disk_that_cannot_hold_the_rows_is_told_before_the_run(small, monkeypa
     assert re.search(rf"found:    0\.05 MB of 0\.1\d+ MB in {tmp_path}\n", str(refused.value))
     free.free = 500
     with pytest.raises(armsim.UsageError) as refused:
-        simulate_into(tmp_path / "run", "two_link_hold", LOGGED)
+        simulate_into(Destination(tmp_path / "run"), read_scenario("two_link_hold", LOGGED))
     assert str(refused.value) == (
         f"{tmp_path / 'run'}\n  expected: room for the rows, at least 0.0311 MB\n  found:    0.0005 MB\n"
         "  mend:     make room, or log less often"
@@ -206,13 +213,19 @@ def test_a_disk_that_cannot_hold_the_rows_is_told_before_the_run(small, monkeypa
 
 def test_a_run_that_is_interrupted_keeps_every_row_once(small, tmp_path):
     small(1)
-    whole, _ = simulate_into(tmp_path / "whole", "two_link_hold", {"duration": 20, "log.every": 1e-3})
+    whole, _ = simulate_into(
+        Destination(tmp_path / "whole"), read_scenario("two_link_hold", {"duration": 20, "log.every": 1e-3})
+    )
 
     def stop(done, total):
         if done > total // 2:
             raise KeyboardInterrupt
 
-    run, folder = simulate_into(tmp_path / "half", "two_link_hold", {"duration": 20, "log.every": 1e-3}, progress=stop)
+    run, folder = simulate_into(
+        Destination(tmp_path / "half"),
+        read_scenario("two_link_hold", {"duration": 20, "log.every": 1e-3}),
+        progress=stop,
+    )
     assert (run.status, run.count) == ("interrupted", run.steps)
     assert whole.steps // 2 < run.steps < whole.steps
     lines = (tmp_path / "whole/trajectory.csv").read_bytes().splitlines()
@@ -312,7 +325,10 @@ def test_memory_does_not_grow_with_the_number_of_rows(small, tmp_path):
     peaks = []
     for duration in (2, 2, 20):  # the first one also fills caches
         tracemalloc.start()
-        run, _ = simulate_into(tmp_path / "run", "two_link_hold", {"duration": duration, "log.every": 1e-3}, force=True)
+        run, _ = simulate_into(
+            Destination(tmp_path / "run", force=True),
+            read_scenario("two_link_hold", {"duration": duration, "log.every": 1e-3}),
+        )
         run.summary()
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
@@ -348,3 +364,18 @@ def test_on_a_full_disk_the_rows_that_are_whole_stay_and_it_is_said(
         whole = (tmp_path / "whole" / name).read_bytes().splitlines(keepends=True)
         assert (tmp_path / "full" / name).read_bytes() == b"".join(whole[: 1 + rows])
     assert (rows > 0) == (after == 60_000)
+
+
+def test_ctrl_c_before_the_last_row_leaves_an_interrupted_run(monkeypatch):
+    whole = armsim.simulate("rr_config1", {"duration": 0.2})
+    row, calls = Runner.row, []
+
+    def interrupted(self):
+        calls.append(self)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return row(self)
+
+    monkeypatch.setattr(Runner, "row", interrupted)
+    found = armsim.simulate("rr_config1", {"duration": 0.2})
+    assert (found.status, found.count, found.end) == ("interrupted", whole.count - 1, whole.end)

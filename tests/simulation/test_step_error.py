@@ -49,7 +49,7 @@ def spring(t, k=100.0, d=2.0):
 def printed(run) -> str:
     """What the command line says of a run, on one line."""
     where = {"folder": "runs/slide-001", "tables": ["trajectory.csv"]}
-    return " ".join(report(run.summary() | where, False, False).split())
+    return " ".join(report(run.facts, **where).split())
 
 
 @pytest.fixture(autouse=True)

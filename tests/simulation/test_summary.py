@@ -3,7 +3,6 @@
 import pytest
 
 import armsim
-from armsim.simulation.summary import summarize
 
 KP, GEAR = 0.05, -5  # torque constant [N·m/A]; a gear that turns the joint against its motor
 
@@ -26,7 +25,7 @@ def test_peak_current_is_a_magnitude_behind_a_gear_that_reverses_too():
             "inputs": {"torque": [2]},
         }
     )
-    (joint,) = summarize(run)["joints"]
+    (joint,) = run.summary()["joints"]
     assert joint["peak_torque"] == 2
     assert joint["peak_current"] == pytest.approx(2 / (KP * abs(GEAR)), rel=1e-15)
 
@@ -36,7 +35,7 @@ def test_a_joint_that_leaves_its_range_after_the_last_row_is_told_with_how_far_i
     run = armsim.simulate("arm5_fall", {"integrator.dt": 1e-3}, force_step=True)
     assert run.status == "diverged"
     assert run.t[-1] < run.steps * 1e-3
-    summary = summarize(run)
+    summary = run.summary()
     limits = {joint.name: joint.limit for joint in run.plant.arm.joints}
     ends = {joint["name"]: joint["q"] for joint in summary["joints"]}
     found = next(found for found in summary["outside_limits"] if found["joint"] == "R5")
@@ -56,5 +55,5 @@ def test_a_range_left_between_the_last_row_and_the_end_was_left_at_the_end():
     robot = {"format": "armsim/robot/1", "name": "spinning", "gravity": [0, 0, 0], "joints": [link]}
     start = {"q": [0.75], "qd": [1.125]}  # 0.975 rad in the last row, 1.03125 rad at the end
     run = armsim.simulate({**free, "robot": robot, "initial": start, "integrator": {"method": "rk4", "dt": 0.05}})
-    (found,) = summarize(run)["outside_limits"]
+    (found,) = run.summary()["outside_limits"]
     assert found == {"joint": "R1", "since": 0.25, "most": pytest.approx(0.03125, rel=1e-12), "stop": False}

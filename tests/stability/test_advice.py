@@ -59,18 +59,10 @@ def kept(scenario, **overrides):
 # ---- refusals
 
 
-def test_a_step_that_would_blow_up_is_refused_with_the_largest_that_would_not_and_the_methods_that_take_it():
+def test_a_step_that_would_blow_up_is_refused_with_the_largest_that_would_not_and_the_methods_that_take_it(told):
     with pytest.raises(UsageError) as refused:
         armsim.simulate("arm5_hold", {"integrator.dt": 1e-3})
-    assert str(refused.value) == (
-        "integrator.dt\n"
-        "  expected: at most 0.000529 s with explicit_euler: above that a motion of R4 grows at the target that by itself does "
-        "not\n"
-        "  found:    0.001 s\n"
-        "  mend:     set `integrator.dt=0.00025`, or a method that takes this step: velocity_implicit, implicit_midpoint, "
-        "rk54 or rodas\n"
-        "            (force_step=True runs it anyway)"
-    )
+    told(refused.value)
 
 
 def test_what_the_refusal_mends_with_runs_without_a_word():
@@ -80,18 +72,12 @@ def test_what_the_refusal_mends_with_runs_without_a_word():
         assert run.summary()["advice"] == []
 
 
-def test_where_no_step_is_short_enough_it_is_the_method_that_is_refused():
+def test_where_no_step_is_short_enough_it_is_the_method_that_is_refused(told):
     stiff = pendulum(
         control={"law": "pd", "output": "torque", "kp": 1e4, "kd": 0},
         integrator={"method": "explicit_euler", "dt": 0.01},
     )
-    assert str(advice(stiff).refusal) == (
-        "integrator.dt\n"
-        "  expected: a method other than explicit_euler, with which a motion of hinge grows at the start that by itself does "
-        "not\n"
-        "  found:    0.01 s\n"
-        "  mend:     take semi_implicit_euler, velocity_implicit, velocity_verlet, implicit_midpoint, rk4, rk54 or rodas"
-    )
+    told(advice(stiff).refusal)
 
 
 def test_a_forced_step_is_run_and_said_to_be():
@@ -327,16 +313,9 @@ def test_control_that_samples_too_seldom_is_told_apart_from_the_step():
     assert swings[-1] < 1e-3 * swings[0]
 
 
-def test_a_step_that_spoils_a_sampled_loop_is_refused_though_nothing_grows_between_samples():
+def test_a_step_that_spoils_a_sampled_loop_is_refused_though_nothing_grows_between_samples(told):
     # explicit Euler over one step: det = 1 - T d + T² k = 1.2; over two: 0.95; exactly: 1 - T d + T² k / 2 = 0.7
-    assert str(advice(sampled_slide(0.1, 0.1, "explicit_euler")).refusal) == (
-        "integrator.dt\n"
-        "  expected: at most 0.05 s with explicit_euler: above that a motion of slide grows under control sampled every 0.1 s "
-        "that by itself does not\n"
-        "  found:    0.1 s\n"
-        "  mend:     set `integrator.dt=0.025`, or a method that takes this step: semi_implicit_euler, "
-        "velocity_implicit, velocity_verlet, implicit_midpoint, rk4, rk54 or rodas"
-    )
+    told(advice(sampled_slide(0.1, 0.1, "explicit_euler")).refusal)
     assert advice(sampled_slide(0.1, 0.05, "explicit_euler")).refusal is None
     swings = np.abs(kept(sampled_slide(0.1, 0.1, "explicit_euler", duration=8.0)).q[:, 0])
     assert swings[-1] > 100 * swings[0]

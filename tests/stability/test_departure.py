@@ -7,7 +7,7 @@ import math
 import pytest
 
 import armsim
-from armsim.stability.departure import runaway
+from armsim.stability.departure import MotionRows, runaway
 
 NAMES = ["R1", "R2", "R3", "R4", "R5"]
 KE = [10, 10, 10, 1, 1]  # of arm5's motors
@@ -93,8 +93,8 @@ T = [0.01 * k for k in range(200)]
 
 
 def rows(*joints):
-    """q, qd and qdd of joints, each given as its position, velocity and acceleration over time."""
-    return [[[joint[i](t) for joint in joints] for t in T] for i in range(3)]
+    """The motion of joints, each given as its position, velocity and acceleration over time."""
+    return MotionRows(T, *([[joint[i](t) for joint in joints] for t in T] for i in range(3)))
 
 
 def running(rate, size=1.0):
@@ -106,10 +106,10 @@ STILL = [lambda t: 0.0] * 3
 
 def test_the_first_to_run_away_is_named_with_its_doubling_time():
     late = [lambda t, p=p: 4.0**p * math.exp(4 * (t - 0.5)) if t > 0.505 else 0.0 for p in range(3)]
-    found = runaway(T, *rows(STILL, late, running(3.0)))
-    assert (found["joint"], found["since"]) == (2, 0.0)
-    assert found["doubling_s"] == pytest.approx(math.log(2) / 3.0, rel=1e-9)
-    assert runaway(T, *rows(late, STILL))["since"] == pytest.approx(0.51)
+    found = runaway(NAMES, rows(STILL, late, running(3.0)))
+    assert (found.joint, found.since) == ("R3", 0.0)
+    assert found.doubling_s == pytest.approx(math.log(2) / 3.0, rel=1e-9)
+    assert runaway(NAMES, rows(late, STILL)).since == pytest.approx(0.51)
 
 
 @pytest.mark.parametrize(
@@ -125,18 +125,18 @@ def test_the_first_to_run_away_is_named_with_its_doubling_time():
     ids=["push", "jerk", "coasting", "near", "damped", "free"],
 )
 def test_what_does_not_run_away_by_itself_is_not_named(joint):
-    assert runaway(T, *rows(joint)) is None
+    assert runaway(NAMES, rows(joint)) is None
 
 
 def test_a_joint_that_came_back_did_not_run_away():
-    q, qd, qdd = rows(running(3.0))
+    t, q, qd, qdd = away = rows(running(3.0))
     there = len(T)
-    assert runaway(T, q, qd, qdd) is not None
+    assert runaway(NAMES, away) is not None
     back = [2.0 + 0.01 * k for k in range(50)]
     q, qd, qdd = [*q, *[[0.0]] * 50], [*qd, *[[0.0]] * 50], [*qdd, *[[0.0]] * 50]
     assert len(q) == there + 50
-    assert runaway([*T, *back], q, qd, qdd) is None
+    assert runaway(NAMES, MotionRows([*t, *back], q, qd, qdd)) is None
 
 
 def test_no_rows_tell_nothing():
-    assert runaway([], [], [], []) is None
+    assert runaway(NAMES, MotionRows([], [], [], [])) is None

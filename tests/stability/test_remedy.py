@@ -7,6 +7,7 @@ import math
 import pytest
 
 import armsim
+from armsim.stability.departure import Remedy
 from armsim.stability.remedy import remedy
 
 
@@ -54,7 +55,7 @@ def test_the_step_that_is_named_is_2_over_the_decay_at_the_first_state_where_thi
     plant = make_plant(read_scenario(retracting(0.02)))
     states = [(0.0, [0.0, r, 0.0, 0.0]) for r in (1.0, 0.5, 0.3, 0.2)]
     found = remedy(plant, 0.02, states)
-    assert found["dt"] == pytest.approx(2 * 0.3**2 / 10, rel=1e-3)
+    assert found.dt == pytest.approx(2 * 0.3**2 / 10, rel=1e-3)
     assert remedy(plant, 0.02, states[:2]) is None  # the step is not to blame
     assert remedy(plant, 0.02, [(0.0, [0.0, 0.2, 0.0, 1e3])]) is None  # too fast to tell
 
@@ -78,12 +79,12 @@ def test_explicit_euler_takes_no_step_of_an_undamped_swing():
         "rk54",
         "rodas",
     ]
-    assert found == {"dt": 0.0, "methods": taking}
+    assert found == Remedy(0.0, taking)
 
 
 def test_a_recording_that_diverges_knows_it_too():
     sampled = retracting(0.02, inputs={"torque": [1e-3, 0], "period": 0.02})
     made = armsim.record(sampled)
     assert made.status == "diverged"
-    assert 0.5 * 0.02 < made.stable["dt"] < 0.02
-    assert armsim.record(retracting(0.01, duration=3, inputs={"torque": [1e-3, 0], "period": 0.02})).stable is None
+    assert 0.5 * 0.02 < made.divergence.stable.dt < 0.02
+    assert armsim.record(retracting(0.01, duration=3, inputs={"torque": [1e-3, 0], "period": 0.02})).divergence is None

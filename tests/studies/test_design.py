@@ -56,29 +56,25 @@ def test_lists_of_numbers_are_values_of_paths_that_stand_for_several():
     ]
 
 
-BAD = {
-    "[60,40],[80]": "[60,40],[80]\n  expected: lists of as many numbers each, or none\n  found:    lists of 1 and 2 numbers\n"
-    "  mend:     write for example [60,40],[80,40]",
-    "[60,x]": "[60,x]\n  expected: lists of numbers\n  found:    ['60', 'x']\n  mend:     write for example [60,40],[80,40]",
-    "[60,40]:3": "[60,40]:3\n  expected: lists of numbers between commas\n  found:    [60,40]:3\n"
-    "  mend:     write for example [60,40],[80,40]",
-    "1:2": "1:2\n  expected: 3 numbers, as in 20:400:20\n  found:    2\n  mend:     write for example 20:400:20",
-    "log:0:1:3": "log:0:1:3\n  expected: ends above 0\n  found:    0 to 1\n  mend:     write first:last:count without log:",
-    "1:5:2.5": "1:5:2.5\n  expected: how many points, a whole number from 2 to 1000000\n  found:    2.5\n"
-    "  mend:     write for example 20:400:20",
-    "normal:1:0": "normal:1:0\n  expected: a standard deviation above 0\n  found:    0\n"
-    "  mend:     write mean and deviation, normal:1:0.1",
-    "uniform:2:1": "uniform:2:1\n  expected: ends in order\n  found:    2 to 1\n  mend:     swap them",
-    "1,2,1": "1,2,1\n  expected: values that differ\n  found:    1 twice\n  mend:     leave one of them out",
-    "1,2x": "1,2x\n  expected: numbers, formulas such as -pi/2, or words\n  found:    2x\n  mend:     correct the number",
-}
+BAD = [
+    "[60,40],[80]",
+    "[60,x]",
+    "[60,40]:3",
+    "1:2",
+    "log:0:1:3",
+    "1:5:2.5",
+    "normal:1:0",
+    "uniform:2:1",
+    "1,2,1",
+    "1,2x",
+]
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_values_that_are_none_are_refused_with_a_mend(text):
+def test_values_that_are_none_are_refused_with_a_mend(text, told):
     with pytest.raises(UsageError) as refused:
         parse_values(text)
-    assert str(refused.value) == BAD[text]
+    told(refused.value)
 
 
 @pytest.mark.parametrize("method", ["random", "latin", "sobol"])

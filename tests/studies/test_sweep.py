@@ -6,6 +6,7 @@ import itertools
 import math
 import os
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,10 @@ import armsim
 from armsim.errors import UsageError
 from armsim.files import study_folder
 from armsim.files.claim import sole
+from armsim.files.destination import Destination
 from armsim.loading import load_scenario_file
 from armsim.studies import blocks
+from armsim.studies.request import StudyRequest
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import study_of
 from armsim.studies.sweep import simulate_row
@@ -160,6 +163,34 @@ def test_a_kill_between_the_last_names_is_made_good(monkeypatch):
         assert Path("out", name).read_bytes() == Path("whole", name).read_bytes()
 
 
+def test_a_kill_while_a_study_replaces_another_mixes_none_of_their_rows(monkeypatch):
+    other = {"control.kp[0]": "30:90:12", "control.kp[1]": [30]}  # rows and columns alike, other values
+    armsim.sweep("two_link_hold", other, SHORT, "iae", "whole")
+
+    class Killed(BaseException):
+        pass
+
+    for last in range(1, 5):
+        removed, remove = [], os.remove
+
+        def killed(path, removed=removed, remove=remove, last=last):
+            if os.path.basename(path)[0] != ".":
+                removed.append(path)
+                if len(removed) == last:
+                    raise Killed
+            remove(path)
+
+        shutil.rmtree("out", ignore_errors=True)
+        armsim.sweep("two_link_hold", GRID, SHORT, "iae", "out")
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "remove", killed)
+            with pytest.raises(Killed):
+                armsim.sweep("two_link_hold", other, SHORT, "iae", "out", force=True)
+        assert armsim.sweep("two_link_hold", other, SHORT, "iae", "out", force=True).whole
+        for name in ("results.csv", "study.yaml"):
+            assert Path("out", name).read_bytes() == Path("whole", name).read_bytes()
+
+
 def test_study_yaml_repeats_the_study_and_tells_when_a_file_has_changed(lines):
     robot = Path(__file__).parents[2] / "robots/two_link.yaml"
     scenario = Path(__file__).parents[2] / "configs/two_link_hold.yaml"
@@ -215,12 +246,12 @@ def test_the_best_are_those_that_sorting_finds_and_one_of_them_runs_again_to_the
     assert [run["index"] for run in found.top(4, "peak_error")] == list(order[:4])
     largest = [run["index"] for run in found.top(3, "iae", largest=True)]
     assert found["iae"][largest].tolist() == sorted(found["iae"], reverse=True)[:3]
-    study = study_of("two_link_hold", GRID, SHORT, ("iae", "peak_error"))
-    run, folder = simulate_row(study, 7, "seventh")
+    study = study_of("two_link_hold", StudyRequest(GRID, ("iae", "peak_error"), overrides=SHORT))
+    run, folder = simulate_row(study, 7, Destination("seventh"))
     assert run.measures["iae"] == found["iae"][7]
     assert (folder / "run.yaml").is_file()
     with pytest.raises(UsageError, match=r"from 0 to 11"):
-        simulate_row(study, 12)
+        simulate_row(study, 12, Destination())
     with pytest.raises(UsageError, match=r"did you mean `iae`"):
         found.top(1, "iea")
 
@@ -251,7 +282,9 @@ def test_lists_of_gains_are_runs_with_these_gains_and_study_yaml_repeats_them(ta
     assert by_text.whole
     drawn = armsim.sweep("two_link_hold", {"control.kp": gains}, SHORT, "iae", "drawn", random=8)
     assert set(drawn["control.kp"]) <= {"[30,60]", "[60,30]", "[40,40]"}
-    run, _ = simulate_row(study_of("two_link_hold", vary, SHORT, ("iae",)), 2, "third")
+    run, _ = simulate_row(
+        study_of("two_link_hold", StudyRequest(vary, ("iae",), overrides=SHORT)), 2, Destination("third")
+    )
     assert run.measures["iae"] == found["iae"][2]
     with pytest.raises(UsageError, match=r"values for 2 numbers\n  found:    3 in each list"):
         armsim.sweep("two_link_hold", {"control.kp": [[1, 2, 3]]}, SHORT, "iae", "other")

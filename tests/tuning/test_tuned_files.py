@@ -11,7 +11,7 @@ import armsim
 from armsim.loading import read_scenario
 from armsim.reports.run_page import report
 from armsim.reports.tuning import report as told
-from armsim.tuning.tuned_file import tuned_scenario, write_tuned
+from armsim.tuning.tuned_file import write_tuned
 from tests.cli.conftest import ROOT
 
 TRIED = {"trials": 2, "test": {"initial.q[0]": [0.1]}, "holds": "max(abs(q_elbow)) < 9"}
@@ -135,7 +135,28 @@ def test_the_page_of_a_tuning_that_follows_a_file_is_made(mine):
     "name", sorted(path.stem for path in (ROOT / "configs").glob("*.yaml") if ".study" not in path.name)
 )
 def test_shipped_scenarios_are_tuned_to_files_that_read_back(name):
-    found = tuned_scenario(name, [], read_scenario(name), "out")
     Path("out").mkdir()
-    write_tuned("out", found, "")
+    write_tuned("out", name, {}, "")
     assert read_scenario("out/tuned.yaml").scenario_data == read_scenario(name).scenario_data
+
+
+def test_comments_and_layout_of_the_scenario_stay_but_for_the_schema_beside_it():
+    Path("in").mkdir()
+    Path("in/arm.yaml").write_text((ROOT / "robots/two_link.yaml").read_text())
+    Path("in/mine.yaml").write_text(
+        "# yaml-language-server: $schema=scenario.schema.json\n# mine\nformat: armsim/scenario/1\nname: mine\n"
+        "robot: arm.yaml  # as measured\nduration: 2e-2   # s\nintegrator: {method: rk4, dt: 1e-3}\ncontrol:\n  law: pd\n"
+        "  output: torque\n  kp: [6e1, 60]     # by hand\n  kd: 9\n  target: [0, 0]\n"
+    )
+    write_tuned(".", "in/mine.yaml", {"control.kp[elbow]": 80.5, "control.kd[0]": 7.0}, "tuned")
+    assert Path("tuned.yaml").read_text() == (
+        "# tuned\n\n# mine\nformat: armsim/scenario/1\nname: mine\n"
+        "robot: in/arm.yaml  # as measured\nduration: 2e-2   # s\nintegrator: {method: rk4, dt: 1e-3}\ncontrol:\n  law: pd\n"
+        "  output: torque\n  kp: [6e1, 80.5]     # by hand\n  kd: [7.0, 9.0]\n  target: [0, 0]\n"
+    )
+
+
+def test_the_scenario_of_a_finished_run_is_tuned_without_the_rest_of_its_file():
+    armsim.simulate("two_link_hold", {"duration": 0.01}).save("run")
+    write_tuned(".", "run/run.yaml", {"control.kp[elbow]": 80.5}, "tuned")
+    assert set(yaml.safe_load(Path("tuned.yaml").read_text())) <= set(armsim.document.Scenario.fields)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 
@@ -10,8 +11,11 @@ import pytest
 
 import armsim
 from armsim.errors import UsageError
+from armsim.figures.drawn_run import columns_over_time
+from armsim.figures.envelope import Sum, curves_of
+from armsim.viewing.arrays import Arrays
 from armsim.viewing.page import embedded
-from armsim.viewing.run_data import thinned
+from armsim.viewing.run_data import moments, run_data
 from tests.viewing.pages import SINGLE, UNFUSED, drawn, matrices, page_matrices, sound
 
 
@@ -218,18 +222,27 @@ def test_one_row_of_many_that_stands_out_is_drawn_in_the_curves(browser, tmp_pat
     assert browser.run(top) > 20  # pixels of a spike, far above the other rows
 
 
-def test_thinning_keeps_the_ends_and_every_joints_extremes():
+def test_thinning_keeps_every_joints_extremes():
     rng = np.random.default_rng(3)
     q = 0.01 * rng.standard_normal((100_000, 3))
     q[12_345, 0], q[12_346, 1], q[99_998, 2], q[1, 2] = 5.0, -7.0, 3.0, -3.0
-    every = np.column_stack([np.arange(100_000) / 1000, q])
-    kept = thinned(np.array_split(every, 77), 2000)
-    assert len(kept) <= 2100  # most, and the rows of a last group that is shorter
-    assert kept[0, 0] == 0.0
-    assert kept[-1, 0] == 99.999
-    assert np.all(np.diff(kept[:, 0]) > 0)
-    np.testing.assert_array_equal(kept[:, 1:].max(axis=0), q.max(axis=0))
-    np.testing.assert_array_equal(kept[:, 1:].min(axis=0), q.min(axis=0))
+    run = columns_over_time("made", {"t_s": np.arange(100_000) / 1000, **dict(zip("abc", q.T, strict=True))}, {})
+    kept = moments(list(curves_of(run, [Sum(((name, 1.0),)) for name in "abc"]).values()), 2000)
+    assert 1000 < len(kept) <= 2100  # most, and the rows of a last group that is shorter
+    assert np.all(np.diff(kept) > 0)
+    rows = q[np.round(1000 * kept).astype(int)]
+    np.testing.assert_array_equal(rows.max(axis=0), q.max(axis=0))
+    np.testing.assert_array_equal(rows.min(axis=0), q.min(axis=0))
+
+
+def test_rows_that_lack_a_position_leave_an_arm_where_it_was(reach):
+    about = reach.scenario.scenario_data
+    names = [joint.name for joint in reach.scenario.arm.joints]
+    columns = {"t_s": [0.0, 1.0, 2.0], **{f"q_{name}_rad": [0.1, 0.2, np.nan] for name in names}}
+    arrays = Arrays()
+    data = run_data(columns_over_time("made", columns, about), reach.scenario.arm, arrays)
+    q = np.frombuffer(base64.b64decode(arrays.packed[data["q"]]["bytes"]), "<f4").reshape(-1, len(names))
+    assert q[-1] == pytest.approx([0.2] * len(names))
 
 
 def test_a_run_and_a_robot_do_not_go_into_one_page(tmp_path, reach):

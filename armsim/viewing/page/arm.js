@@ -1,9 +1,9 @@
 import * as THREE from "three";
-import { center, motion, point, poses } from "./kinematics.js";
+import { center, poses } from "./kinematics.js";
 import { themeColor, themed } from "./parts.js";
 import { bone, label, letter, lines, shape, triad, write } from "./shapes.js";
 
-const BONE = 0.01, THIN = 0.004, DRUM = 0.026, PLATE = 0.05, AXIS = 0.14, TRIAD = 0.075, ARC = 0.075;  // of the arm's size
+const AXIS = 0.14, TRIAD = 0.075, ARC = 0.075;  // of the arm's size
 const LETTERS = 22;  // px
 const NEAR = 0.05;  // of the arm's size, between joints whose names would cover each other
 const BAD = 0xd5420a;
@@ -34,32 +34,23 @@ class Circle extends THREE.Curve {
     }
 }
 
-/** An arm as a tree of frames: base, then of each joint its own and the user's frame, with what is drawn there. */
+/** An arm as frames in the world, of the base, of each joint its own and the user's in it, and of the tool, with what is drawn there. */
 export class ArmModel {
     constructor(arm, { pale = false, color = 0x0072b2 } = {}) {
         this.arm = arm;
         this.pale = pale;
         this.layers = Object.fromEntries(Object.keys(LAYERS).map((name) => [name, []]));
-        const size = arm.size, metal = this.material(0x6b7480);
+        const size = arm.size;
+        this.whole = new THREE.Group();
         this.root = fixed(arm.base);
-        const plate = new THREE.CylinderGeometry(PLATE * size, PLATE * size, BONE * size, 48).rotateX(Math.PI / 2);
-        this.put(this.root, "solids", new THREE.Mesh(plate, metal));
-        const column = bone(point(arm.joints[0].fixed, [0, 0, 0]), 1.5 * BONE * size);
-        if (column) this.put(this.root, "solids", new THREE.Mesh(column, metal));
+        this.whole.add(this.root);
         let parent = this.root;
         this.joints = arm.joints.map((joint, i) => {
-            const seat = fixed(joint.fixed), own = fixed(motion(joint, 0)), frame = fixed(joint.frame);
+            const seat = fixed(joint.fixed), own = fixed(joint.fixed), frame = fixed(joint.frame);
             parent.add(seat);
-            seat.add(own);
+            this.whole.add(own);
             own.add(frame);
             parent = own;
-            const paint = this.material(new THREE.Color(joint.color).lerp(new THREE.Color(0xffffff), 0.3));
-            for (const solid of joint.solids) this.solid(frame, solid, paint);
-            const next = i + 1 < arm.joints.length ? arm.joints[i + 1].fixed : arm.tool;
-            const link = bone(point(next, [0, 0, 0]), BONE * size);
-            if (link) this.put(own, "solids", new THREE.Mesh(link, paint));
-            const drum = this.drum(joint);
-            own.add(drum);
             this.put(frame, "frames", triad(TRIAD * size));
             const dashes = new THREE.LineDashedMaterial({ dashSize: 0.02 * size, gapSize: 0.01 * size });
             this.put(own, "axes", lines([[0, 0, -AXIS * size], [0, 0, AXIS * size]], dashes));
@@ -70,16 +61,14 @@ export class ArmModel {
                 dashes.color.set(themeColor("--ink"));
                 write(name, themeColor("--ink"), themeColor("--sky"));
             });
-            return { joint, own, frame, drum, arc: pale ? null : this.arc(seat, joint) };
+            return { joint, own, frame, arc: pale ? null : this.arc(seat, joint) };
         });
-        this.tool = fixed(arm.tool);
-        parent.add(this.tool);
+        this.tool = fixed(arm.base);
+        this.whole.add(this.tool);
         this.tool.add(this.cross(color));
-        if (arm.payload) this.solid(this.tool, arm.payload, metal);
+        this.build([this.root, ...this.joints.map(({ own }) => own), this.tool]);
         this.ball = new THREE.Mesh(new THREE.SphereGeometry(0.02 * size, 24, 16), new THREE.MeshBasicMaterial({ color: 0xcc79a7, depthTest: false }));
         this.ball.renderOrder = 4;
-        this.whole = new THREE.Group();
-        this.whole.add(this.root);
         this.put(this.whole, "mass", this.ball);
         for (const [name, [, shown]] of Object.entries(LAYERS)) this.show(name, shown && !(pale && name !== "solids"));
         this.pose(arm.joints.map((joint) => joint.initial));
@@ -98,18 +87,15 @@ export class ArmModel {
         this.layers[layer].push(object);
     }
 
-    solid(frame, solid, paint) {
-        const made = shape(solid, THIN * this.arm.size);
-        if (!made) return;
-        this.put(frame, "solids", new THREE.Mesh(made, paint));
-        const stalk = ["point", "inertia"].includes(solid.shape) ? bone(solid.center, THIN * this.arm.size) : null;
-        if (stalk) this.put(frame, "solids", new THREE.Mesh(stalk, paint));
-    }
-
-    drum(joint) {
-        const r = DRUM * this.arm.size;
-        const made = joint.turns ? new THREE.CylinderGeometry(r, r, 2 * r, 32).rotateX(Math.PI / 2) : new THREE.BoxGeometry(1.6 * r, 1.6 * r, 2.4 * r);
-        return new THREE.Mesh(made, this.material(0x7d8794));
+    /** Put all parts into the frames that they are fixed to. */
+    build(frames) {
+        const metal = this.material(0x6b7480);
+        const paints = this.arm.joints.map(({ color }) => this.material(new THREE.Color(color).lerp(new THREE.Color(0xffffff), 0.3)));
+        for (const part of this.arm.parts) {
+            const made = shape(part).applyMatrix4(matrix(part.pose));
+            if (part.drum) frames[part.frame].add((this.joints[part.joint].drum = new THREE.Mesh(made, this.material(0x7d8794))));
+            else this.put(frames[part.frame], "solids", new THREE.Mesh(made, part.joint === null ? metal : paints[part.joint]));
+        }
     }
 
     /** What shows a torque or force: part of a circle about the axis, or of a bar along it. */
@@ -168,11 +154,12 @@ export class ArmModel {
     /** Put the joints at positions q [rad or m]. */
     pose(q) {
         this.q = Array.from(q);
-        this.joints.forEach(({ joint, own }, i) => {
-            own.matrix.copy(matrix(motion(joint, q[i])));
+        const found = poses(this.arm, this.q);
+        [...this.joints.map(({ own }) => own), this.tool].forEach((own, i) => {
+            own.matrix.copy(matrix(found[i]));
             own.matrixWorldNeedsUpdate = true;
         });
-        const mean = center(this.arm, poses(this.arm, this.q));
+        const mean = center(this.arm, this.q);
         if (mean) this.ball.position.set(...mean);
         else this.ball.scale.setScalar(0);
     }

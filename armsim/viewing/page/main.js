@@ -1,3 +1,4 @@
+import { prepare } from "./kinematics.js";
 import { followTheme } from "./parts.js";
 import { robotPage } from "./robot.js";
 import { runPage } from "./run.js";
@@ -23,6 +24,7 @@ try {
     document.getElementById("pose").textContent = data.described;
     document.getElementById("scene").setAttribute("aria-label", `${data.name}: arrow keys turn the view, + and − zoom, Home resets it`);
     followTheme();
+    await Promise.all((data.arms ?? []).map(prepare));
     window.armsim = await PAGES[data.kind](data);  // for scripts: poses(), and what a page can do
 } catch (error) {
     failed(error);

@@ -58,7 +58,7 @@ export class Plot {
     }
 
     points(curve) {
-        if (!curve.terms.length) return { t: [this.from, this.to], y: [curve.constant, curve.constant] };
+        if (!curve.value.terms.length) return { t: [this.from, this.to], y: [curve.value.constant, curve.value.constant] };
         return this.series(curve);
     }
 

@@ -6,7 +6,7 @@ import { World } from "./world.js";
 const DEGREES = 180 / Math.PI;
 
 /** A page of a robot: sliders for its joints, and what holds it there. */
-export async function robotPage({ arm, program, motors, degrees, q: initial }) {
+export async function robotPage({ arms: [arm], program, motors, degrees, q: initial }) {
     const { hold } = await loaded(program), world = new World(arm), model = new ArmModel(arm);
     document.querySelector("main").classList.add("bare");
     world.add(model);

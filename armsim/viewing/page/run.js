@@ -35,9 +35,9 @@ class Track {
 }
 
 /** A page of one run, or two. */
-export function runPage({ arm, arms, runs, arrays: packed }) {
+export function runPage({ arms, runs, arrays: packed }) {
     const arrays = packed.map(unpacked), tracks = runs.map((run, k) => new Track(run, arms[k], arrays)), [first, other] = tracks;
-    const world = new World(arm), bare = tracks.flatMap((track) => track.trail.filter((_, k) => k % Math.ceil(track.trail.length / 200) === 0));
+    const [arm] = arms, world = new World(arm), bare = tracks.flatMap((track) => track.trail.filter((_, k) => k % Math.ceil(track.trail.length / 200) === 0));
     const models = tracks.map((track, k) => new ArmModel(track.arm, { pale: k > 0, color: COLORS[k] }));
     models.forEach((model) => world.add(model));
     const ways = tracks.map((track, k) => world.extra("trail", "tool's way", way(track.trail, COLORS[k])));

@@ -18,15 +18,15 @@ const GROUPS = { more: "Asked for", target: "Target", kp: "Gains kp", ki: "Gains
 const UNFOLDED = ["more", "target", "payload"];
 
 /** A scenario that runs in the page, by its step as armsim prints it. */
-export async function scenarioPage({ arm, program, numbers, panels, row: headings, duration, dt, method, forces, degrees }) {
+export async function scenarioPage({ arms: [arm], program, numbers, panels, row: headings, duration, dt, method, forces, degrees }) {
     const { begin, step, observe, defaults } = await loaded(program), place = Object.fromEntries(headings.map((name, i) => [name, i]));
     const world = new World(arm), model = new ArmModel(arm), open = defaults();
     world.add(model);
     for (const number of numbers) open[number.field] = number.value;
     const joints = arm.joints.map((_, i) => i), of = (kind) => panels.find((panel) => panel.kind === kind), positions = of("q"), torques = of("tau_motor");
     const q = (row) => arm.joints.map((joint) => row[place[`q_${joint.name}_${joint.unit}`]]);
-    const value = (curve, row) => curve.terms.reduce((sum, [heading, factor]) => sum + factor * row[place[heading]], curve.constant);
-    const curves = panels.flatMap((panel) => panel.curves.concat(panel.references.filter((curve) => curve.terms.length)));
+    const value = (curve, row) => curve.value.terms.reduce((sum, [heading, factor]) => sum + factor * row[place[heading]], curve.value.constant);
+    const curves = panels.flatMap((panel) => panel.curves.concat(panel.references.filter((curve) => curve.value.terms.length)));
     const curvesOf = (panel) => joints.map((i) => panel?.curves.find((curve) => curve.look === i)), torqueOf = curvesOf(torques), positionOf = curvesOf(positions);
     const history = new History(curves, SHOWN, value), push = numbers.filter((number) => number.group === "push");
     const targetOf = joints.map((i) => numbers.find((number) => number.group === "target" && number.joint === i)), targeted = targetOf.every(Boolean);
@@ -68,7 +68,7 @@ export async function scenarioPage({ arm, program, numbers, panels, row: heading
         for (const panel of panels) {
             const turn = panel.unit.startsWith("deg") ? 180 / Math.PI : 1;
             const lines = panel.kind === "q" ? panel.references : panel.kind === "error" ? panel.curves : [];
-            for (const curve of lines) if (curve.look === number.joint && (panel.kind === "error" || !curve.terms.length)) curve.constant = x * turn;
+            for (const curve of lines) if (curve.look === number.joint && (panel.kind === "error" || !curve.value.terms.length)) curve.value.constant = x * turn;
         }
     }
 
@@ -204,7 +204,7 @@ function sliders(numbers, degrees, set) {
         if (!own.length) continue;
         document.getElementById("side").append(element("details", { open: UNFOLDED.includes(group) }, element("summary", {}, title), grid));
         for (const number of own) {
-            const turn = number.turns && degrees ? 180 / Math.PI : 1, unit = turn === 1 ? number.unit : "deg";
+            const turn = number.joint !== null && number.unit === "rad" && degrees ? 180 / Math.PI : 1, unit = turn === 1 ? number.unit : "deg";
             const about = { name: number.of, unit, low: number.low * turn, high: number.high * turn, value: number.value * turn, log: number.log };
             const put = slider(grid, about, (x) => set(number, x / turn));
             show.set(number, (x) => put(x * turn));

@@ -1,29 +1,16 @@
 import * as THREE from "three";
 
-const STEEL = 7800;  // kg/m³, of the balls that stand for masses without a shape
 const FONT = "600 44px system-ui, sans-serif";
-const TURN = { x: [0, 0, -Math.PI / 2], y: [0, 0, 0], z: [Math.PI / 2, 0, 0] };  // from along y
 
-/** The shape of a solid of `armsim.arm.solids`, in the frame of its link; null of one without extent. */
-export function shape(solid, thin) {
-    const { sizes } = solid;
-    let made;
-    if (solid.shape === "cylinder") made = new THREE.CylinderGeometry(sizes.radius, sizes.radius, sizes.height, 48);
-    else if (solid.shape === "rod") made = new THREE.CylinderGeometry(thin, thin, sizes.length, 24);
-    else if (solid.shape === "tube") made = tube(sizes.outer_radius, sizes.inner_radius, sizes.height);
-    else if (solid.shape === "box") made = new THREE.BoxGeometry(...sizes.size);
-    else if (solid.shape === "sphere") made = new THREE.SphereGeometry(sizes.radius, 32, 24);
-    else if (solid.mass > 0) made = new THREE.SphereGeometry(Math.cbrt((3 * solid.mass) / (4 * Math.PI * STEEL)), 32, 24);
-    else return null;
-    if (sizes.axis) made.applyMatrix4(new THREE.Matrix4().makeRotationFromEuler(new THREE.Euler(...TURN[sizes.axis])));
-    return made.translate(...solid.center);
-}
-
-function tube(outer, inner, height) {
-    const ring = new THREE.Shape().absarc(0, 0, outer, 0, 2 * Math.PI);
-    ring.holes.push(new THREE.Path().absarc(0, 0, inner, 0, 2 * Math.PI, true));
-    const made = new THREE.ExtrudeGeometry(ring, { depth: height, bevelEnabled: false, curveSegments: 48 });
-    return made.translate(0, 0, -height / 2).rotateX(-Math.PI / 2);
+/** The shape of a part of `armsim.viewing.arm_data`, its middle at the origin, and about z. */
+export function shape({ shape: name, sizes }) {
+    if (name === "box") return new THREE.BoxGeometry(...sizes.size);
+    if (name === "sphere") return new THREE.SphereGeometry(sizes.radius, 32, 24);
+    if (name === "cylinder") return new THREE.CylinderGeometry(sizes.radius, sizes.radius, sizes.height, 48).rotateX(Math.PI / 2);
+    const ring = new THREE.Shape().absarc(0, 0, sizes.outer_radius, 0, 2 * Math.PI);
+    ring.holes.push(new THREE.Path().absarc(0, 0, sizes.inner_radius, 0, 2 * Math.PI, true));
+    const made = new THREE.ExtrudeGeometry(ring, { depth: sizes.height, bevelEnabled: false, curveSegments: 48 });
+    return made.translate(0, 0, -sizes.height / 2);
 }
 
 /** A cylinder from the origin to a point. */

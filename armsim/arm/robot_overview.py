@@ -1,0 +1,210 @@
+"""What a robot file amounts to: its numbers and what follows from them, in SI units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+from armsim.actuation import drive_torques, motor_demands
+from armsim.actuation import motor as dc
+from armsim.arm.overload import AboveNominal, above_nominal
+from armsim.arm.reach import reach
+from armsim.arm.solids import BodyInertia, LinkInertia, link_inertia, summed
+from armsim.dynamics import mass_matrix, tool_pose
+from armsim.files.faults import Doubt
+from armsim.loading import Given, Overrides, build_robot, load_robot_file
+from armsim.loading.plausible import doubts
+from armsim.model import Arm, Coulomb, Joint, Motor
+from armsim.plant import slipping
+from armsim.records import OMIT, record
+from armsim.spatial import Frame, Inertia
+
+
+@dataclass(frozen=True)
+class MotorFacts(Motor):
+    """A motor and what it is at its joint.
+
+    Attributes:
+        armature: Its rotor's inertia at the joint [kg m² or kg].
+        torque_per_volt: At the joint, at stall [N·m/V or N/V]; None for a drive of which only the torque is known.
+    """
+
+    armature: float = 0.0
+    torque_per_volt: float | None = None
+
+
+@record
+class JointFacts:
+    """A joint and its motor; absent values, and ends at infinity, are None.
+
+    Attributes:
+        name: As in the robot file.
+        type: Of `armsim.model.JOINT_TYPES`.
+        pitch: Of a screw [m].
+        initial: Initial position [rad or m].
+        lower: Least position [rad or m].
+        upper: Greatest position [rad or m].
+        stiffness: Of its stops [N·m/rad or N/m].
+        stop_damping: Of its stops [N·m·s/rad or N·s/m].
+        viscous: Viscous friction [N·m·s/rad or N·s/m].
+        coulomb: Dry friction.
+        motor: Its motor.
+    """
+
+    name: str
+    type: str
+    pitch: float | None
+    initial: float
+    lower: float | None
+    upper: float | None
+    stiffness: float | None
+    stop_damping: float | None
+    viscous: float
+    coulomb: Coulomb | None
+    motor: MotorFacts | None
+
+
+@record
+class PoseFacts:
+    """Statics, mass matrix and tool of an arm of n joints at a pose.
+
+    Attributes:
+        q: Joint positions [rad or m].
+        torque: That holds it [N·m or N].
+        voltage: For that [V]; None without a motor.
+        current: For that [A]; likewise.
+        mass_matrix: n rows of n, rotors included.
+        tool: The tool in the world.
+        outside: Joints outside their range.
+        slipping: Joints that dry friction alone does not hold; None for an arm without.
+        above_nominal: Motors that take more than their nominal current.
+    """
+
+    q: list[float]
+    torque: list[float]
+    voltage: list[float | None]
+    current: list[float | None]
+    mass_matrix: list[list[float]]
+    tool: Frame
+    outside: list[str]
+    slipping: list[str] | None
+    above_nominal: list[AboveNominal]
+
+
+@record
+class RobotOverview:
+    """A robot's joints, links and motors, and its statics at a pose.
+
+    Attributes:
+        kind: "robot".
+        file: None for plain data.
+        robot: Its name.
+        gravity: [m/s²].
+        mass: Of links and payload [kg].
+        reach: Of the tool from the first joint [m]; None without end.
+        joints: From base to tool.
+        links: In the user's frames.
+        payload: In the tool's frame; None for none.
+        pose: At the initial pose, of a scenario's robot the scenario's.
+        doubts: What `armsim check` warns of; None for a scenario's robot, whose doubts are the scenario's.
+    """
+
+    kind: str = field(default="robot", init=False)
+    file: str | None
+    robot: str
+    gravity: list[float]
+    mass: float
+    reach: float | None
+    joints: list[JointFacts]
+    links: list[LinkInertia]
+    payload: BodyInertia | None
+    pose: PoseFacts
+    doubts: list[Doubt] | None = field(default=None, metadata=OMIT)
+
+
+def robot_overview(
+    given: Given,
+    overrides: Overrides | None = None,
+    degrees: bool = False,
+) -> RobotOverview:
+    """The overview of a robot at its initial pose.
+
+    Args:
+        given: A file, the name of a shipped robot, or a file's content as plain data.
+        overrides: Values in place of the file's, by path.
+        degrees: Whether joint angles and the tool's are in degrees.
+    """
+    file = load_robot_file(given, overrides)
+    arm = build_robot(file.document)
+    found = [warning.doubt for warning in doubts(arm, file.document)]
+    return arm_overview(arm, file.sources[0].path if file.sources else None, arm.initial, degrees, found)
+
+
+def arm_overview(
+    arm: Arm, file: str | None, q: Sequence[float], degrees: bool = False, doubts: list[Doubt] | None = None
+) -> RobotOverview:
+    """The overview of an arm.
+
+    Args:
+        arm: The arm, n joints.
+        file: That it is from.
+        q: Joint positions of the pose [rad or m], n of them.
+        degrees: Whether joint angles and the tool's are in degrees.
+        doubts: About its file.
+    """
+    far = reach(arm)
+    return RobotOverview(
+        file=file,
+        robot=arm.name,
+        gravity=list(arm.gravity),
+        mass=sum(inertia.mass for inertia in arm.inertias),
+        reach=far if math.isfinite(far) else None,
+        joints=[_joint(joint, degrees) for joint in arm.joints],
+        links=[LinkInertia(name=joint.name, **vars(link_inertia(joint))) for joint in arm.joints],
+        payload=None if arm.payload == Inertia() else summed(arm.payload),
+        pose=_at_pose(arm, q, degrees),
+        doubts=doubts,
+    )
+
+
+def _at_pose(arm: Arm, q: Sequence[float], degrees: bool) -> PoseFacts:
+    """Statics, mass matrix and tool at joint positions [rad or m]."""
+    zeros = [0.0] * arm.n
+    torque = drive_torques(arm, q, zeros, zeros)
+    voltage, current = motor_demands(arm, zeros, torque)
+    return PoseFacts(
+        q=arm.shown(q, degrees),
+        torque=torque,
+        voltage=voltage,
+        current=current,
+        mass_matrix=mass_matrix(arm, q),
+        tool=tool_pose(arm, q).frame(degrees),
+        outside=[
+            joint.name for joint, x in zip(arm.joints, q, strict=True) if joint.limit and not joint.limit.holds(x)
+        ],
+        slipping=slipping(arm, q),
+        above_nominal=above_nominal(arm, current),
+    )
+
+
+def _joint(joint: Joint, degrees: bool) -> JointFacts:
+    kind, stop, motor = joint.kind, joint.limit, None
+    lower, upper = (None if bound is None else kind.shown(bound, degrees) for bound in joint.bounds)
+    if joint.motor is not None:
+        own = {of.name: getattr(joint.motor, of.name) for of in fields(joint.motor)}
+        gain = None if joint.motor.Kp is None else dc.voltage_gain(joint.motor)
+        motor = MotorFacts(**own, armature=joint.armature, torque_per_volt=gain)
+    return JointFacts(
+        name=joint.name,
+        type=joint.type,
+        pitch=joint.pitch if kind.has_pitch else None,
+        initial=kind.shown(joint.initial, degrees),
+        lower=lower,
+        upper=upper,
+        stiffness=None if stop is None else stop.stiffness,
+        stop_damping=None if stop is None or stop.stiffness is None else stop.damping,
+        viscous=joint.viscous,
+        coulomb=joint.coulomb,
+        motor=motor,
+    )

@@ -1,0 +1,122 @@
+"""What users may write: robots, scenarios and studies as typed documents. Each key is declared once, with its unit, bounds,
+default and meaning; this gives checks, messages, defaults, the JSON Schema and docs/files.md. Parameters, overrides and times are
+read here.
+
+Documents can be made in Python, `document.Motor(Kp=0.05, Ra=1, gear=50)`; `armsim.Robot` and all that takes a robot or a scenario
+check them as they check files.
+
+What others use, besides the documents:
+    robot, scenario: `read_robot_node`, `read_scenario_node`, from nodes to documents; AUTO, ADAPTIVE, FORMAT.
+    base, composite, kinds: `Document`, `Number`, `List` and the other kinds, of which documents are declared; `walk`, `plain`.
+    overrides: `apply_overrides`, values set by path; `split_overrides`, a scenario's and its robot's.
+    paths: `parse_path`, `path_text`, `joint_index`, for paths such as `joints[R2].motor.Kp`.
+    timing: `common_step`, times as whole numbers of steps.
+    tolerance: `tolerance`, with the defaults of rtol and atol.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armsim.door import opened
+
+if TYPE_CHECKING:
+    from armsim.document.base import Document, plain
+    from armsim.document.bodies import Box, Cylinder, KnownInertia, Point, Rod, Sphere, Tube
+    from armsim.document.control import Control, Encoder
+    from armsim.document.motor import BrushDrop, JointCoulomb, Motor, MotorCoulomb, MotorLimits, Thermal
+    from armsim.document.recorded import CsvSignal
+    from armsim.document.reference import Reference
+    from armsim.document.robot import Frame, Friction, Joint, Limits, ModifiedDH, Origin, Robot, RobotUnits, StandardDH
+    from armsim.document.scenario import External, Initial, Inputs, Integrator, Log, Scenario, ScenarioUnits
+    from armsim.document.study import Cases, Sample, Study, Tune
+    from armsim.document.writing import save, text_of
+
+_HOMES = {
+    "Box": "bodies",
+    "BrushDrop": "motor",
+    "Cases": "study",
+    "Control": "control",
+    "CsvSignal": "recorded",
+    "Cylinder": "bodies",
+    "Document": "base",
+    "Encoder": "control",
+    "External": "scenario",
+    "Frame": "robot",
+    "Friction": "robot",
+    "Initial": "scenario",
+    "Inputs": "scenario",
+    "Integrator": "scenario",
+    "Joint": "robot",
+    "JointCoulomb": "motor",
+    "KnownInertia": "bodies",
+    "Limits": "robot",
+    "Log": "scenario",
+    "ModifiedDH": "robot",
+    "Motor": "motor",
+    "MotorCoulomb": "motor",
+    "MotorLimits": "motor",
+    "Origin": "robot",
+    "Point": "bodies",
+    "Reference": "reference",
+    "Robot": "robot",
+    "RobotUnits": "robot",
+    "Rod": "bodies",
+    "Sample": "study",
+    "Scenario": "scenario",
+    "ScenarioUnits": "scenario",
+    "Sphere": "bodies",
+    "StandardDH": "robot",
+    "Study": "study",
+    "Thermal": "motor",
+    "Tube": "bodies",
+    "Tune": "study",
+    "plain": "base",
+    "save": "writing",
+    "text_of": "writing",
+}
+
+__all__ = [
+    "Box",
+    "BrushDrop",
+    "Cases",
+    "Control",
+    "CsvSignal",
+    "Cylinder",
+    "Document",
+    "Encoder",
+    "External",
+    "Frame",
+    "Friction",
+    "Initial",
+    "Inputs",
+    "Integrator",
+    "Joint",
+    "JointCoulomb",
+    "KnownInertia",
+    "Limits",
+    "Log",
+    "ModifiedDH",
+    "Motor",
+    "MotorCoulomb",
+    "MotorLimits",
+    "Origin",
+    "Point",
+    "Reference",
+    "Robot",
+    "RobotUnits",
+    "Rod",
+    "Sample",
+    "Scenario",
+    "ScenarioUnits",
+    "Sphere",
+    "StandardDH",
+    "Study",
+    "Thermal",
+    "Tube",
+    "Tune",
+    "plain",
+    "save",
+    "text_of",
+]
+__getattr__ = opened(__name__, _HOMES)

@@ -1,0 +1,185 @@
+"""The bodies that a link or a payload may be made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armsim.document import other_words as words
+from armsim.document.composite import Choice, Document, List, Number, OneOf, Relation, Subdocument
+from armsim.files.nodes import Map, Node, shown
+from armsim.formulas.quantity import Context
+
+
+def axis() -> Choice:
+    """The axis of a body of revolution."""
+    return Choice("x", "y", "z", structure=True, doc="axis of the link frame that it lies along", example="z")
+
+
+def size(doc: str, example: str) -> Number:
+    """A dimension of a solid."""
+    return Number("m", above=0, doc=doc, example=example)
+
+
+def mass(**common: Any) -> Number:
+    """A mass."""
+    return Number("kg", minimum=0, doc="mass", example="0.8", **common)
+
+
+def center() -> List:
+    """The centre of mass."""
+    return List(
+        Number("m"),
+        length=3,
+        default=(0.0, 0.0, 0.0),
+        doc="centre of mass in the link frame (of a payload: in the tool frame)",
+        example="[0, 0, 0.1]",
+    )
+
+
+class Solid(Document):
+    """A body of uniform density; either its mass or its density is given."""
+
+    other_words = words.SOLID
+
+    mass = mass(default=None, note="from the density")
+    density = Number(
+        "kg/m³", minimum=0, default=None, doc="density, in place of the mass", note="from the mass", example="2700"
+    )
+    center = center()
+
+    exactly_one = ("mass", "density")
+
+    def check(self, path: str, context: Context) -> None:
+        given = [key for key in self.exactly_one if self.given(key)]
+        if len(given) > 1:
+            place = self.place_of("density")
+            context.report.add(place, path, "either mass or density", "both", "take one of them out")
+        elif not given:
+            self.fields["mass"].missing(self.place, f"{path}.mass", context)
+
+
+class Cylinder(Solid):
+    """A solid cylinder."""
+
+    tag = "cylinder"
+    axis = axis()
+    height = size("height along the axis", "0.3")
+    radius = size("radius", "0.05")
+
+
+class Box(Solid):
+    """A solid box, its edges along the axes of the frame."""
+
+    tag = "box"
+    size = List(size("edge", "0.1"), length=3, doc="edges along x, y and z", example="[0.1, 0.2, 0.3]")
+
+
+class Sphere(Solid):
+    """A solid sphere."""
+
+    tag = "sphere"
+    radius = size("radius", "0.05")
+
+
+HOLLOW = Relation(
+    ("inner_radius", "outer_radius"), lambda inner, outer: [inner < outer], "inner_radius smaller than outer_radius"
+)
+
+
+class Tube(Solid):
+    """A hollow cylinder, open at both ends."""
+
+    tag = "tube"
+    axis = axis()
+    height = size("height along the axis", "0.3")
+    outer_radius = size("outer radius", "0.05")
+    inner_radius = size("inner radius", "0.04")
+
+    relations = (HOLLOW,)
+
+    def check(self, path: str, context: Context) -> None:
+        super().check(path, context)
+        if not HOLLOW.holds(self):
+            inner, outer = HOLLOW.numbers(self)
+            expected = f"a radius smaller than outer_radius, {outer.text}"
+            context.report.add(
+                inner.place, f"{path}.inner_radius", expected, inner.text, "swap the radii or correct one"
+            )
+
+
+class Point(Document):
+    """A point mass."""
+
+    tag = "point"
+    other_words = words.MASS
+
+    mass = mass()
+    center = center()
+
+
+class Rod(Document):
+    """A slender rod: no thickness, uniform along its length."""
+
+    tag = "rod"
+    other_words = words.ROD
+
+    axis = axis()
+    length = size("length along the axis", "0.4")
+    mass = mass()
+    center = center()
+
+
+class KnownInertia(Document):
+    """A body whose inertia is known, from CAD or a publication; the tensor's axes are the frame's unless `rpy` turns them."""
+
+    tag = "inertia"
+    other_words = words.INERTIA
+
+    mass = mass()
+    center = center()
+    about = Choice(
+        "com", "origin", doc="point that the tensor is about: the centre of mass, or the frame's origin", example="com"
+    )
+    rpy = List(
+        Number("rad", angle=True),
+        length=3,
+        default=(0.0, 0.0, 0.0),
+        doc="orientation of the tensor's axes in the frame, roll, pitch and yaw as of `tool`; URDF's rpy of `<inertial>`",
+        example="[0, 0, 0]",
+    )
+    xx = Number("kg·m²", doc="∫(y²+z²) dm", example="0.01")
+    yy = Number("kg·m²", doc="∫(x²+z²) dm", example="0.01")
+    zz = Number("kg·m²", doc="∫(x²+y²) dm", example="0.01")
+    xy = Number("kg·m²", default=0.0, doc="-∫xy dm (mind the sign)")
+    xz = Number("kg·m²", default=0.0, doc="-∫xz dm (mind the sign)")
+    yz = Number("kg·m²", default=0.0, doc="-∫yz dm (mind the sign)")
+
+
+BODIES: dict[str, Subdocument[Any]] = {
+    "cylinder": Subdocument(Cylinder, doc="solid cylinder"),
+    "box": Subdocument(Box, doc="solid box"),
+    "sphere": Subdocument(Sphere, doc="solid sphere"),
+    "tube": Subdocument(Tube, doc="hollow cylinder"),
+    "rod": Subdocument(Rod, doc="slender rod"),
+    "point": Subdocument(Point, doc="point mass"),
+    "inertia": Subdocument(KnownInertia, doc="body with a known inertia"),
+}
+
+
+class Payload(OneOf):
+    """What the tool carries: a point mass {mass, center}, or any body; in the tool frame."""
+
+    def __init__(self, **common: Any) -> None:
+        super().__init__(BODIES, **common)
+
+    def expected(self, context: Context) -> str:
+        return f"a mapping with the keys mass and center, or with one key out of {', '.join(self.variants)}"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        if not isinstance(node, Map):
+            key = path.rsplit(".", 1)[-1]
+            mend = f"write for example `{key}: {{mass: {shown(node) if hasattr(node, 'value') else 0.5}}}`"
+            return self.fault(node, path, context, mend)
+        if any(key in self.variants for key in node.entries):
+            return super().read(node, path, context)
+        return self.variants["point"].read(node, path, context)

@@ -1,0 +1,304 @@
+"""The keys of a scenario's `control`: which law, with which gains, and what stands between it and the drives."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from armsim.control.noise import LARGEST_SEED
+from armsim.document import other_words as words
+from armsim.document.composite import Choice, Document, Kind, List, Number, PerJoint, Rule, Subdocument, join
+from armsim.document.paths import source_of
+from armsim.document.reference import Reference
+from armsim.errors import spelled
+from armsim.expr import trace
+from armsim.files.nodes import Map, Node, Scalar, shown
+from armsim.formulas.formula import Formula, FormulaError, parse_formula
+from armsim.formulas.quantity import Context, Quantity
+
+INTEGRAL = ("integral_limit", "anti_windup", "tracking_time")
+DERIVATIVE = ("derivative", "derivative_filter")
+# of each law: the keys that it needs, and those of other laws that it takes besides
+LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "pd": (("kp", "kd"), DERIVATIVE),
+    "pi": (("kp", "ki"), INTEGRAL),
+    "pid": (("kp", "ki", "kd"), (*INTEGRAL, *DERIVATIVE)),
+    "state_feedback": (("K",), ()),
+    "computed_torque": (("kp", "kd"), ()),
+    "expression": (("command",), ()),
+    "python": ((), ()),  # a function, which the library is given
+}
+OWN = tuple(dict.fromkeys(key for needed, more in LAWS.values() for key in (*needed, *more)))
+# names in an expression: of the joint's own, or with `_` and a joint's name behind, of that joint
+SIGNALS = ("q", "qd", "e", "ed", "integral", "q_ref", "qd_ref", "qdd_ref")
+
+
+class RobotReference(Kind[Any]):
+    """A robot file, the name of a shipped robot, or a whole robot."""
+
+    def expected(self, context: Context) -> str:
+        return "a robot file, the name of a shipped robot, or a robot's keys"
+
+    def read(self, node: Node, path: str, context: Context) -> Node | str | None:
+        if isinstance(node, Map):
+            return node
+        if isinstance(node, Scalar) and isinstance(node.value, str):
+            return node.text
+        return self.fault(node, path, context)
+
+
+def law_rule(law: str) -> Rule:
+    """The rule of a law: keys that it requires and keys that it forbids."""
+    needed, more = LAWS[law]
+    return Rule("law", (law,), needs=("output", *needed), without=tuple(k for k in OWN if k not in (*needed, *more)))
+
+
+def gains(unit: str, doc: str, laws: str) -> PerJoint:
+    """The key of a gain."""
+    return PerJoint(Number(unit), one_for_all=True, default=None, doc=doc, note=f"none; {laws} need it", example="10")
+
+
+def times(doc: str, note: str, example: str) -> PerJoint:
+    """The key of a time constant."""
+    return PerJoint(Number("s", above=0), one_for_all=True, default=None, doc=doc, note=note, example=example)
+
+
+class LawExpression(Number):
+    """A command as an expression of what a controller knows."""
+
+    def expected(self, context: Context) -> str:
+        return f"an expression of t, {', '.join(SIGNALS)}, the same of another joint, as q_R2, and parameters"
+
+    def varies(self, formula: Formula) -> bool:
+        return True
+
+    def read(self, node: Node, path: str, context: Context) -> Quantity | None:
+        if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
+            return self.fault(node, path, context)
+        names = [f"{signal}_{joint}" for signal in SIGNALS for joint, _ in context.joints or ()]
+        try:
+            formula = parse_formula(node.text, words=[name for name in names if not name.isidentifier()])
+            if formula.names & context.broken:
+                return None
+            known = {"pi", "t", *SIGNALS, *names, *context.parameters}
+            unknown = sorted(formula.names - known)
+            both = sorted(formula.names & {*SIGNALS, *names} & {*context.parameters})
+            if both:
+                raise FormulaError(f"`{both[0]}` is a parameter, too", "give the parameter another name")
+            own = sorted(formula.names - {*context.parameters, "pi"})
+            given = context.values(formula.names & {*context.parameters})
+            trace(lambda *x: [formula.evaluate({**given, **dict(zip(own, x, strict=True))})], own, "command")
+            if unknown and context.joints is not None:
+                raise FormulaError(f"there is no `{unknown[0]}`", "name a number under `parameters`")
+        except FormulaError as error:
+            mend = error.mend or f"write for example `{self.example}`"
+            return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
+        return Quantity(0.0, node.text, node.place, formula, kind=self)
+
+
+class Encoder(Document):
+    """How a sampled controller measures: positions in steps and with noise, velocities by their difference."""
+
+    counts = PerJoint(
+        Number(above=0),
+        one_for_all=True,
+        default=None,
+        doc="counts per revolution, all edges counted; of a sliding joint's own shaft, per metre",
+        note="positions are not quantised",
+        example="4096",
+    )
+    on = Choice("joint", "motor", default="joint", doc="whose shaft it is on")
+    noise = PerJoint(
+        Number("rad or m", angle=True, minimum=0),
+        one_for_all=True,
+        default=None,
+        doc="standard deviation of the joint's position, added before it is quantised",
+        note="none",
+        example="1e-4",
+    )
+    filter = times("time constant of the velocity's low-pass filter", "none", "2e-3")
+    seed = Number(
+        minimum=0,
+        largest=LARGEST_SEED,
+        whole=True,
+        default=0.0,
+        doc="of the noise: another one, another run",
+        example="7",
+    )
+
+
+class Control(Document):
+    """Feedback: a law, and what stands between it and the drives. docs/control.md tells of each."""
+
+    other_words = words.CONTROL
+
+    law = Choice("none", *LAWS, doc="control law; none switches control off, whatever else is given", example="pd")
+    output = Choice(
+        "voltage",
+        "current",
+        "torque",
+        default=None,
+        doc="what is commanded: motor voltages, motor currents or joint torques",
+        note="required",
+        example="voltage",
+    )
+    kp = gains(
+        "V/rad or N·m/rad",
+        "proportional gains, one per joint or one for all; not the motor's Kp; 1/s² with computed_torque",
+        "pd, pi, pid and computed_torque",
+    )
+    ki = gains("V/(rad·s) or N·m/(rad·s)", "integral gains", "pi and pid")
+    kd = gains("V·s/rad or N·m·s/rad", "derivative gains; 1/s with computed_torque", "pd, pid and computed_torque")
+    K = PerJoint(
+        List(Number(), least=2),
+        default=None,
+        doc="rows of u = -K (x - x_ref), one per joint: positions, velocities, then currents that are states, then commands that "
+        "`delay` keeps on their way, the next ones first",
+        note="none; state_feedback needs it",
+        example="[[40, 3]]",
+    )
+    command = PerJoint(
+        LawExpression(example="40*e + 3*ed"),
+        default=None,
+        doc="the command of each joint, an expression of e, ed, q, qd, integral, t, ...",
+        note="none; expression needs it",
+        example='["40*e + 3*ed"]',
+    )
+    target = PerJoint(
+        Number("rad or m", angle=True),
+        default=None,
+        doc="joint positions to hold, one per joint",
+        note="the robot's initial pose",
+    )
+    reference = Subdocument(Reference, default=None, doc="motion to follow, in place of `target`", note="none")
+    feedforward = Choice(
+        "none",
+        "gravity",
+        "inverse_dynamics",
+        default="none",
+        doc="commands of a model that are added: those that hold the measured pose, or that move the arm along the reference",
+    )
+    model = RobotReference(
+        of_file=True,
+        default=None,
+        doc="the arm as feedforward and computed_torque know it, if not as it is",
+        note="the arm itself",
+        example="arm5",
+    )
+    period = Number(
+        "s",
+        structure=True,
+        above=0,
+        default=None,
+        doc="sample time, a whole multiple of dt; u is held in between",
+        note="continuous",
+    )
+    delay = Number(
+        "s",
+        structure=True,
+        minimum=0,
+        default=None,
+        doc="from a sample to its command, a whole multiple of period",
+        note="none",
+        example="1e-3",
+    )
+    encoder = Subdocument(Encoder, default=None, doc="how joints are measured, in sampled control", note="exactly")
+    limit = PerJoint(
+        Number("V, N·m or N", above=0), one_for_all=True, default=None, doc="greatest |u|", note="none", example="24"
+    )
+    integral_limit = PerJoint(
+        Number("V, N·m or N", above=0),
+        one_for_all=True,
+        default=None,
+        doc="greatest |ki ∫e dt|",
+        note="limit, with clamping",
+        example="24",
+    )
+    anti_windup = Choice(
+        "clamping",
+        "back_calculation",
+        default="clamping",
+        doc="what keeps integrals from growing while u is at its limit",
+    )
+    tracking_time = times("of back_calculation", "ki and kp decide: kp / ki", "0.1")
+    derivative = Choice("error", "measurement", default="error", doc="what kd multiplies: de/dt, or -dq/dt")
+    derivative_filter = times("time constant of the derivative's low-pass filter", "none", "5e-3")
+
+    # `law: none` forbids nothing, so that a law can be switched off and on
+    rules = (*(law_rule(law) for law in LAWS), Rule(given=("reference",), without=("target",)))
+
+    @property
+    def on(self) -> bool:
+        """Whether there is feedback: `law: none` switches it off."""
+        return self.law not in (None, "none")
+
+    @classmethod
+    def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
+        if isinstance(node, Scalar) and node.value == "none":
+            return kind.fault(node, path, context, f"to switch it off, set `{join(path, 'law')}` to `none`")
+        output, law = (node.get(key) if isinstance(node, Map) else None for key in ("output", "law"))
+        context.output = output.text if isinstance(output, Scalar) and output.text in cls.output.options else None
+        context.law = law.text if isinstance(law, Scalar) else ""
+        return super().read(node, path, context, kind)
+
+    def check(self, path: str, context: Context) -> None:
+        changed = self.given("law") and self.value_node("law").place.source == source_of("control.law")
+        if not (changed and self._check_changed_law(path, context)):
+            super().check(path, context)
+        if self.on:
+            self._check_parts(path, context)
+
+    def _check_parts(self, path: str, context: Context) -> None:
+        """Report what goes with other keys than are given."""
+
+        def unfit(key: str, expected: str, mend: str) -> None:
+            place, value = self.place_of(key), self.value_node(key)
+            found = f"`{key}: {value.text}`" if isinstance(value, Scalar) else f"`{key}`"
+            context.report.add(place, join(path, key), expected, found, mend)
+
+        if self.law == "computed_torque" and self.feedforward not in (None, "none"):
+            unfit("feedforward", "none with computed_torque, which has all of it", "take it out")
+        elif self.given("model") and self.law != "computed_torque" and self.feedforward == "none":
+            mend = "add `feedforward: inverse_dynamics`, or take it out"
+            unfit("model", "a law or a feedforward that has a model", mend)
+        if self.given("tracking_time") and self.anti_windup == "clamping":
+            unfit("tracking_time", "`anti_windup: back_calculation`", "write that, or take it out")
+        if self.given("anti_windup") and self.anti_windup != "clamping" and self.limit is None:
+            unfit("anti_windup", "a `limit`, from which it calculates back", "add for example `limit: 24`")
+        for key in ("delay", "encoder"):
+            if self.given(key) and not self.given("period"):
+                unfit(key, "sampled control", "add `period: 1e-3`, the sample time")
+
+    def _check_changed_law(self, path: str, context: Context) -> bool:
+        """Report all at once what an overridden law asks for besides; whether there was anything that overrides mend."""
+        rule = next((rule for rule in self.rules if rule.applies(self)), Rule())
+        lacking = [key for key in rule.needs if not self.given(key)]
+        useless = [key for key in rule.without if self.given(key)]
+        if not lacking + useless or any(self.place_of(key).source.startswith(source_of("")) for key in useless):
+            return False
+        needed = [key for key in rule.needs if key in OWN]
+        found = [f"`{key}`" for key in useless] + [f"no `{key}`" for key in lacking]
+        more = [spelled(f"--unset control.{key}", f'"control.{key}": None') for key in useless]
+        for key in lacking:
+            example = self.fields[key].example
+            more.append(spelled(f"--set control.{key}={example}", f'"control.{key}": {example}'))
+        place = self.value_node("law").place
+        law = self.law
+        gains = f"the gains of {law}, {' and '.join(needed)}, and no others"
+        expected = gains if needed else f"`output`, and no gains with {law}"
+        mend = f"add {spelled(' ', ', ').join(more)}"
+        context.report.add(place, join(path, "law"), expected, " and ".join(found), mend)
+        return True
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        if key == "target":
+            return "either target or reference", "both", "take one of them out"
+        law = self.law
+        needed, _ = LAWS[law]
+        if key in INTEGRAL:
+            expected = f"no integral with {law}"
+        elif key in DERIVATIVE:
+            expected = f"no derivative of this kind with {law}"
+        else:
+            expected = f"the gains of {law}: {' and '.join(needed)}" if needed else f"no gains with {law}"
+        others = [name for name, (needs, more) in LAWS.items() if key in (*needs, *more)]
+        return expected, f"`{key}`", f"take it out, or write `law: {others[-1] if 'pid' not in others else 'pid'}`"

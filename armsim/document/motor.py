@@ -1,0 +1,186 @@
+"""The keys of a motor and of dry friction in a robot file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armsim.document import other_words as words
+from armsim.document.composite import Choice, Document, Number, Rule, Subdocument, join
+from armsim.files.nodes import Map, Node
+from armsim.formulas.quantity import Context
+
+# keys that a voltage requires, keys that require those, and keys that `model: dynamechs` excludes
+CONSTANTS = ("Kp", "Ra")
+ELECTRICAL = ("Ke", "inductance", "brush_drop", "nominal_current", "thermal")
+NOT_IN_DYNAMECHS = ("gear", "efficiency", "inductance", "limits")
+
+
+def against(direction: str, unit: str) -> Number:
+    """The key of dry friction in one direction."""
+    return Number(
+        unit, minimum=0, absent=0.0, doc=f"against motion in the joint's {direction} direction", example="0.5"
+    )
+
+
+class JointCoulomb(Document):
+    """Dry friction on the joint's side of the gear, by the joint's direction."""
+
+    positive = against("positive", "N·m or N")
+    negative = against("negative", "N·m or N")
+
+
+class MotorCoulomb(Document):
+    """Dry friction on the motor's side of the gear, by the joint's direction."""
+
+    positive = against("positive", "N·m")
+    negative = against("negative", "N·m")
+
+
+class DryFriction(Number):
+    """Coulomb friction: one number for both directions, or {positive, negative}.
+
+    Attributes:
+        sides: The mapping.
+    """
+
+    def __init__(self, unit: str, sides: type[Document], **common: Any) -> None:
+        doc = "Coulomb (dry) friction: one number, or {positive, negative} by the joint's direction"
+        super().__init__(unit, minimum=0, absent=0.0, default=0.0, doc=doc, **common)
+        self.sides = Subdocument(sides)
+
+    def expected(self, context: Context) -> str:
+        return f"{super().expected(context)}, or {{positive, negative}}"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        return self.sides.read(node, path, context) if isinstance(node, Map) else super().read(node, path, context)
+
+
+class BrushDrop(Document):
+    """The voltage that brushes take: max (1 - 2^(-|V| / half)), at most |V|."""
+
+    max = Number("V", minimum=0, absent=0.0, doc="drop at high voltages", example="0.5")
+    half = Number("V", above=0, doc="voltage at which half of it is reached", example="0.3")
+
+
+class MotorLimits(Document):
+    """What a motor and its amplifier can do at most, on the motor's side of the gear."""
+
+    voltage = Number("V", above=0, default=None, doc="of the supply: more than that is cut", note="none", example="24")
+    current = Number(
+        "A", above=0, default=None, doc="of the amplifier: more than that is cut", note="none", example="5"
+    )
+    torque = Number(
+        "N·m",
+        above=0,
+        default=None,
+        doc="at the motor's shaft, before the gear: more than that is cut",
+        note="none",
+        example="0.3",
+    )
+    speed = Number(
+        "rad/s",
+        above=0,
+        default=None,
+        doc="of the motor's shaft: beyond, the motor brakes but does not drive; no stop",
+        note="none",
+        example="600",
+    )
+
+
+class Thermal(Document):
+    """A first-order thermal model of a motor's winding: it heats up to `resistance` times its loss above the ambient."""
+
+    other_words = words.THERMAL
+
+    resistance = Number("K/W", above=0, doc="thermal resistance from the winding to the ambient", example="6.2")
+    time_constant = Number("s", above=0, doc="in which the winding comes within 37 % of its steady rise", example="25")
+    ambient = Number(
+        "°C", default=25.0, doc="temperature around the motor, and of its winding at the start", example="40"
+    )
+    max = Number("°C", default=None, doc="that the winding may have", note="none", example="155")
+
+
+class Motor(Document):
+    """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
+
+    other_words = words.MOTOR
+
+    Kp = Number(
+        "N·m/A",
+        above=0,
+        default=None,
+        doc="torque constant; without it and Ra only the torque of the drive is known, and no voltage can be put on it",
+        note="none",
+        example="0.05",
+    )
+    Ke = Number("V·s/rad", minimum=0, default=None, doc="back-EMF constant", note="Kp", example="0.05")
+    Ra = Number("ohm", above=0, default=None, doc="armature resistance", note="none", example="1")
+    gear = Number(
+        nonzero=True,
+        largest=1e6,
+        least=1e-6,
+        default=1.0,
+        doc="turns of the motor per turn of the joint; negative where it reverses",
+        example="50",
+    )
+    rotor_inertia = Number(
+        "kg·m²", minimum=0, default=0.0, doc="of rotor and gear, as the motor feels it", example="1e-4"
+    )
+    viscous = Number("N·m·s/rad", minimum=0, default=0.0, doc="viscous friction of the motor", example="1e-4")
+    coulomb = DryFriction("N·m", MotorCoulomb, example="0.01")
+    efficiency = Number(
+        above=0,
+        largest=1,
+        least=1e-6,
+        absent=1.0,
+        default=1.0,
+        doc="of the gear: friction in it takes up to 1 - efficiency of the motor's torque",
+        example="0.8",
+    )
+    inductance = Number(
+        "H",
+        minimum=0,
+        divides=True,
+        absent=0.0,
+        default=0.0,
+        doc="of the armature; 0: the current follows the voltage at once",
+        example="1e-3",
+    )
+    brush_drop = Subdocument(BrushDrop, default=None, doc="voltage that the brushes take", note="none")
+    limits = Subdocument(MotorLimits, default={}, doc="what motor and amplifier can do at most", note="none")
+    nominal_current = Number(
+        "A", above=0, default=None, doc="that the winding stands for long: the data sheet's", note="none", example="2.1"
+    )
+    thermal = Subdocument(Thermal, default=None, doc="how the winding heats up", note="none")
+    model = Choice(
+        "dc",
+        "dynamechs",
+        default="dc",
+        doc="dynamechs: as the program DynaMechs computes a motor, its faults included, to replay its recordings",
+    )
+
+    rules = (
+        Rule(any_of=(*CONSTANTS, *ELECTRICAL, "limits.voltage", "limits.current"), needs=CONSTANTS),
+        Rule("model", ("dynamechs",), needs=CONSTANTS),
+    )
+
+    def lacks(self, key: str, path: str, context: Context) -> None:
+        empty = key in self.keys_in_file
+        found = "nothing: the key has no value" if empty else "nothing: the key is missing"
+        if not any(map(self.given, CONSTANTS)):
+            found += f", and `{self.rules[0].reason(self) or 'model: dynamechs'}` needs it"
+        place = self.value_node(key).place if empty else self.place
+        self.fields[key].missing(place, join(path, key), context, found)
+
+    def check(self, path: str, context: Context) -> None:
+        super().check(path, context)
+        if self.model != "dynamechs":
+            return
+        if isinstance(self.coulomb, MotorCoulomb):
+            mend = "give one number for both directions"
+            context.report.add(self.place_of("coulomb"), join(path, "coulomb"), "one number", "two", mend)
+        for key in NOT_IN_DYNAMECHS:
+            if self.given(key) and not self.is_default(key):
+                expected, found = "the key left out", f"`{key}`, which DynaMechs' motor has not"
+                mend = "take it out, or take `model` out"
+                context.report.add(self.place_of(key), join(path, key), expected, found, mend)

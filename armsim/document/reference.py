@@ -1,0 +1,345 @@
+"""The keys of `control.reference`: what the joints should do over time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Self
+
+from armsim.document import other_words as words
+from armsim.document.composite import Choice, Document, Kind, List, Number, PerJoint, Rule, Text, join
+from armsim.document.motion_file import MotionTables, read_motion
+from armsim.document.recorded import NamedFile, file_of
+from armsim.files.nodes import Map, Node, Scalar, Seq
+from armsim.formulas.quantity import Context, Quantity
+
+STRAIGHT = ("cubic", "quintic", "trapezoid", "jerk_limited")  # from point to point, with a stop at each
+SMOOTH = ("minimum_jerk", "spline")  # through the points
+OSCILLATIONS = ("sinusoid", "chirp", "multisine")
+LIMITS = ("speed", "acceleration", "jerk")
+SOURCES = {"via": "points", "csv": "a file", "q": "formulas"}
+MOST_POINTS = 200  # that a file may have, as code grows with them; a CSV has as many as you like
+POSITION, FREQUENCY = "rad or m", "Hz"
+
+
+class ViaPoints(List[Any]):
+    """Points in joint space: for each a list of positions, one per joint."""
+
+    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
+        if isinstance(node, Seq) and node.items and all(isinstance(item, Scalar) for item in node.items):
+            mend = "write brackets around each point, also around a single one: `[[0.5, -0.3]]`"
+            return self.fault(node, path, context, mend, "numbers alone")
+        return super().read(node, path, context)
+
+    def expected(self, context: Context) -> str:
+        return f"a list of points, {MOST_POINTS} at most, each {self.item.expected(context)}"
+
+
+class IncreasingTimes(List[Any]):
+    """Times, each after the one before."""
+
+    item: Number
+
+    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
+        times = super().read(node, path, context)
+        known = [time for time in times or [] if isinstance(time, Quantity)]
+        for k, (before, time) in enumerate(pairwise(known), start=1):
+            if not before.value < time.value:
+                expected = f"a time after the one before, {before.of('s')}"
+                context.report.add(time.place, f"{path}[{k}]", expected, time.of("s"), "put the times in order")
+        return times
+
+
+class Profile(Choice):
+    """How points are joined, or the name of an oscillation."""
+
+    def read(self, node: Node, path: str, context: Context) -> str | None:
+        other = words.PROFILE.get(node.text.lower()) if isinstance(node, Scalar) else None
+        return (
+            super().read(node, path, context) if other is None else self.fault(node, path, context, f"write `{other}`")
+        )
+
+
+def limit(quantity: str, unit: str, example: str, note: str) -> PerJoint:
+    """The key of a limit."""
+    return PerJoint(
+        Number(unit, angle=True, above=0),
+        one_for_all=True,
+        default=None,
+        doc=f"greatest {quantity}, one per joint or one for all",
+        note=note,
+        example=example,
+    )
+
+
+class Reference(Document):
+    """What the joints should do over time: points, rows of a file, formulas of the time t, or an oscillation.
+
+    A list of formulas may stand for `{q: [...]}`. docs/references.md has an example of each.
+    """
+
+    other_words = words.REFERENCE
+
+    profile = Profile(
+        *SMOOTH,
+        *STRAIGHT,
+        "steps",
+        *OSCILLATIONS,
+        default=None,
+        doc="how the points are joined, or the name of an oscillation",
+        note="`minimum_jerk` with `times`; `trapezoid` with limits, `jerk_limited` with one of `jerk`",
+        example="minimum_jerk",
+    )
+    via = ViaPoints(
+        PerJoint(Number(POSITION, angle=True)),
+        least=1,
+        most=MOST_POINTS,
+        default=None,
+        doc="points, each with one position per joint; the motion begins at `initial.q`, or at the first where that has time 0",
+        example="[[0.5, -0.3]]",
+    )
+    times = IncreasingTimes(
+        Number("s", minimum=0, absent=0.0),
+        least=1,
+        default=None,
+        doc="when it is at each point",
+        note="as limits allow",
+        example="[1.5]",
+    )
+    speed = limit("speed, where there are no `times`", "rad/s or m/s", "1.5", "none")
+    acceleration = limit("acceleration", "rad/s² or m/s²", "4", "none; needed with `speed`")
+    jerk = limit("jerk", "rad/s³ or m/s³", "40", "none; `jerk_limited` needs it")
+    start = Number("s", minimum=0, default=None, doc="when a motion within limits begins", note="0", example="0.5")
+    ends = Choice(
+        "clamped", "natural", default=None, doc="a `spline`'s ends: at rest, or without acceleration", note="`clamped`"
+    )
+    amplitude = PerJoint(
+        Number(POSITION, angle=True),
+        one_for_all=True,
+        default=None,
+        doc="of an oscillation, one per joint or one for all; of each part of a `multisine`",
+        note="none; oscillations need it",
+        example="0.3",
+    )
+    frequency = PerJoint(
+        Number(FREQUENCY, above=0),
+        one_for_all=True,
+        default=None,
+        doc="of a `sinusoid`; at t = 0 of a `chirp`",
+        note="none; both need it",
+        example="0.5",
+    )
+    end_frequency = PerJoint(
+        Number(FREQUENCY, above=0),
+        one_for_all=True,
+        default=None,
+        doc="of a `chirp`, at its end",
+        note="none; it needs it",
+        example="5",
+    )
+    duration = Number(
+        "s",
+        structure=True,
+        above=0,
+        default=None,
+        doc="of a `chirp`, which holds afterwards",
+        note="none; it needs it",
+        example="10",
+    )
+    sweep = Choice(
+        "linear",
+        "exponential",
+        default=None,
+        doc="of a `chirp`: equal times per Hz, or per octave",
+        note="`linear`",
+        example="exponential",
+    )
+    frequencies = List(
+        Number(FREQUENCY, above=0),
+        least=1,
+        most=MOST_POINTS,
+        default=None,
+        doc="of the parts of a `multisine`",
+        note="none; it needs them",
+        example="[0.5, 1, 1.5]",
+    )
+    phase = PerJoint(
+        Number("rad", angle=True),
+        one_for_all=True,
+        default=None,
+        doc="of a `sinusoid`, added to those of a `multisine`",
+        note="0",
+        example="pi/2",
+    )
+    offset = PerJoint(
+        Number(POSITION, angle=True), default=None, doc="about which it oscillates, one per joint", note="`initial.q`"
+    )
+    csv = Text(
+        of_file=True,
+        default=None,
+        doc="a file with the columns `t_s` and, for each joint as in trajectory.csv, q, and qd and qdd if there are any",
+        note="none",
+        example="moves.csv",
+    )
+    interpolation = Choice(
+        "linear",
+        "cubic",
+        "quintic",
+        default=None,
+        doc="the spline through the rows of a file without qd: of order 1, 3 or 5",
+        note="`cubic`",
+        example="quintic",
+    )
+    sha256 = Text(default=None, doc="of the file's bytes", note="not checked")
+    q = PerJoint(
+        Number(POSITION, angle=True, of_time=True, example="0.3*sin(2*t)"),
+        default=None,
+        doc="a formula of the time `t` [s] for each joint; its derivatives are exact",
+        note="none",
+        example='["0.3*sin(2*t)", 0]',
+    )
+
+    file: NamedFile | None = None  # that of `csv`
+    rows: MotionTables | None = None  # what it has
+
+    @property
+    def portable(self) -> Self:
+        return self if self.file is None else self.replaced(csv=self.file.absolute, sha256=self.file.sha256)
+
+    @property
+    def joined_by(self) -> str:
+        """The name of the profile that joins its points, also where the file leaves it to armsim."""
+        if self.profile is not None:
+            return str(self.profile)
+        return "minimum_jerk" if self.times is not None else "trapezoid" if self.jerk is None else "jerk_limited"
+
+    @classmethod
+    def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
+        if isinstance(node, Seq):
+            node = Map({"q": (node.place, node)}, node.place)
+        before = len(context.report.faults)
+        reference = super().read(node, path, context, kind)
+        if reference is None or reference.csv is None or len(context.report.faults) > before:
+            return reference
+        found = read_motion(reference, path, context)
+        if found is None:
+            return reference.replaced(csv=None)
+        csv, rows = found
+        return reference.having(file=file_of(csv), rows=rows)
+
+    @classmethod
+    def expected(cls, context: Context) -> str:
+        return "a mapping with `via`, `csv`, `q` or `profile: sinusoid`, or a list of formulas of the time t"
+
+    def check(self, path: str, context: Context) -> None:
+        before = len(context.report.faults)
+        if not self._check_source(path, context):
+            return
+        super().check(path, context)
+        invalid = any(self.entries[key] is None and self.given(key) for key in self.fields)  # which is reported
+        if invalid or len(context.report.faults) > before:
+            return
+        if self.via is not None:
+            self._check_points(path, context)
+        if self.ends is not None and self.profile != "spline":
+            mend = "take it out, or add `profile: spline`"
+            context.report.add(self.place_of("ends"), join(path, "ends"), "ends of a spline", "no spline", mend)
+        if self.sweep == "exponential":
+            self._check_sweep(path, context)
+
+    def _check_source(self, path: str, context: Context) -> bool:
+        """Report a reference of nothing, or of several things."""
+        given = [key for key in SOURCES if self.given(key)]
+        oscillates = self.profile in OSCILLATIONS
+        if len(given) + oscillates == 1 or (self.given("profile") and self.profile is None):
+            return True
+        if not given and any(key not in self.fields for key in self.keys_in_file):
+            return False  # what it is may be told by a key with a slip in it, which is reported
+        several = [f"`{key}`" for key in given] + [f"`profile: {self.profile}`"] * oscillates
+        expected = "either points (`via`), a file (`csv`), formulas (`q`) or an oscillation (`profile: sinusoid`)"
+        mend = "take out all but one" if several else "add for example `via: [[0.5, -0.3]]` and `times: [1.5]`"
+        if not several and self.given("amplitude"):
+            mend = "add `profile: sinusoid`, `chirp` or `multisine`"
+        context.report.add(self.place, path, expected, " and ".join(several) or "none of them", mend)
+        return False
+
+    def _check_points(self, path: str, context: Context) -> None:
+        """Report points without times or limits, and times that do not belong to the points."""
+        points, many = self.value_node("via"), len(self.via)
+        times = self.value_node("times") if self.given("times") else None
+        if times is None and not self.given("speed"):
+            mend = f"add `times: [...]`, {many} of them, or `speed: 1.5` and `acceleration: 4`"
+            context.report.add(points.place, path, "when the points are reached", "neither `times` nor `speed`", mend)
+        elif times is not None and len(self.times) != many:
+            expected = f"a time for each point, {many}"
+            context.report.add(times.place, join(path, "times"), expected, f"{len(self.times)}", "give as many")
+        elif times is not None and many == 1 and self.times[0] is not None and self.times[0].value == 0.0:
+            mend = "give a second point, or a time above 0; a pose that is only held is `target`"
+            context.report.add(times.place, join(path, "times"), "a motion", "one point, from the start on", mend)
+        elif times is None and self.profile == "minimum_jerk" and many > 1:
+            expected = "times for minimum_jerk through several points"
+            mend = "write `times`, or `profile: spline` through the points, or `quintic` with a stop at each"
+            context.report.add(points.place, join(path, "profile"), expected, "limits alone", mend)
+
+    def _check_sweep(self, path: str, context: Context) -> None:
+        """Report an exponential sweep from a frequency to the same one, which has no rate."""
+        if any(a.value == b.value for a, b in zip(self.frequency, self.end_frequency, strict=True)):
+            place, expected = self.value_node("end_frequency").place, "another frequency than at its beginning"
+            mend = "write another one, or take `profile: sinusoid`"
+            context.report.add(place, join(path, "end_frequency"), expected, "the same", mend)
+
+    def lacks(self, key: str, path: str, context: Context) -> None:
+        kind = self.fields[key]
+        why = self.profile or next((limit for limit in LIMITS if self.entries[limit] is not None), "it")
+        found = f"nothing, and `{why}` needs it"
+        context.report.add(self.place, join(path, key), kind.expected(context), found, f"add `{key}: {kind.example}`")
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        if self.times is not None and key in (*LIMITS, "start"):
+            return "either times or limits", f"`times` and `{key}`", "take one of them out"
+        of = next((f"`{source}`" for source in SOURCES if self.entries[source] is not None), "")
+        if self.profile is not None:
+            of = f"`{self.profile}`"
+        return f"keys of {of}", f"`{key}`", "take it out"
+
+
+def _rules() -> tuple[Rule, ...]:
+    """Which keys go with which."""
+    of_points = ("times", *LIMITS, "start", "ends")
+    of_oscillations = {
+        "sinusoid": (("amplitude", "frequency"), ("phase", "offset")),
+        "chirp": (("amplitude", "frequency", "end_frequency", "duration"), ("sweep", "offset")),
+        "multisine": (("amplitude", "frequencies"), ("phase", "offset")),
+    }
+    waves = tuple(dict.fromkeys(key for needs, may in of_oscillations.values() for key in needs + may))
+    of_file = ("interpolation", "sha256")
+    every: dict[Any, tuple[str, ...]] = {
+        "via": waves + of_file,
+        "csv": ("profile", *of_points, *waves),
+        "q": ("profile", *of_points, *waves, *of_file),
+    }
+    rules = [Rule(given=(source,), without=without) for source, without in every.items()]
+    for name, (needs, may) in of_oscillations.items():
+        rules.append(
+            Rule(
+                "profile",
+                (name,),
+                needs=needs,
+                without=of_points + of_file + tuple(key for key in waves if key not in needs + may),
+            )
+        )
+    return (
+        *rules,
+        Rule(given=("times",), without=(*LIMITS, "start")),
+        Rule("profile", ("jerk_limited",), needs=LIMITS, without=("times",)),
+        Rule("profile", ("steps",), needs=("times",)),
+        Rule("profile", ("cubic", "trapezoid", "spline"), without=("jerk",)),
+        Rule("profile", (*STRAIGHT, "minimum_jerk", "steps"), without=("ends",)),
+        Rule(given=("speed",), absent=("times",), needs=("acceleration",)),
+        Rule(given=("speed",), without=("ends",)),
+        Rule(given=("acceleration",), absent=("times",), needs=("speed",)),
+        Rule(given=("jerk",), absent=("times",), needs=("speed",)),
+        Rule(given=("start",), absent=("times",), needs=("speed",)),
+    )
+
+
+Reference.rules = _rules()

@@ -1,0 +1,364 @@
+"""The robot file: every key, with unit, default and meaning. This listing is the authority on the format."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+from armsim.document import other_words as words
+from armsim.document.bodies import BODIES, Payload
+from armsim.document.composite import (
+    Choice,
+    Document,
+    Kind,
+    List,
+    Number,
+    OneOf,
+    Parameters,
+    Relation,
+    Rule,
+    Subdocument,
+    Text,
+    join,
+)
+from armsim.document.kinds import Format
+from armsim.document.motor import DryFriction, JointCoulomb, Motor
+from armsim.files.nodes import Map, Node, Place, Scalar
+from armsim.formulas.quantity import Context
+from armsim.model import JOINT_TYPES
+
+FORMAT = "armsim/robot/1"
+MOST_JOINTS = 100  # a file could hold thousands, and the time for questions grows with the cube of their number
+NO_VECTOR = (0.0, 0.0, 0.0)
+
+
+class RobotUnits(Document):
+    """The units of a file's angles; lengths are metres and masses kilograms always."""
+
+    angle = Choice(
+        "rad",
+        "deg",
+        default="rad",
+        doc="unit of joint angles, rates and limits, alpha, theta and rpy; never of gains, stiffness or damping",
+    )
+
+
+class Frame(Document):
+    """A pose: turn about fixed axes, then shift."""
+
+    xyz = List(Number("m"), length=3, default=NO_VECTOR, doc="position of the origin", example="[0, 0, 0.1]")
+    rpy = List(
+        Number("rad", angle=True),
+        length=3,
+        default=NO_VECTOR,
+        doc="roll about x, pitch about y, yaw about z, fixed axes: Rz(yaw) Ry(pitch) Rx(roll), as in URDF",
+        example="[0, 0, 0]",
+    )
+
+
+class ModifiedDH(Document):
+    """Craig's modified DH parameters of one joint: T = Rx(alpha) Tx(a) Rz(theta) Tz(d) from the link before.
+
+    The variable (theta of a revolute joint, d of a prismatic one) gives the offset that is added to the joint position. Of a
+    screw both are constants: what it turns and slides is added to them.
+    """
+
+    other_words = words.DH
+
+    a = Number("m", default=0.0, doc="length along x of the link before (a of row i-1 in Craig's table)")
+    alpha = Number("rad", angle=True, default=0.0, doc="twist about x of the link before (alpha of row i-1)")
+    d = Number("m", default=0.0, doc="offset along the joint's z axis")
+    theta = Number("rad", angle=True, default=0.0, doc="angle about the joint's z axis")
+
+
+class StandardDH(Document):
+    """Standard (distal) DH parameters of one joint: T = Rz(theta) Tz(d) Tx(a) Rx(alpha) from the link before."""
+
+    other_words = words.DH
+
+    a = Number("m", default=0.0, doc="length along the new x axis")
+    alpha = Number("rad", angle=True, default=0.0, doc="twist about the new x axis")
+    d = Number("m", default=0.0, doc="offset along z of the link before")
+    theta = Number("rad", angle=True, default=0.0, doc="angle about z of the link before")
+
+
+class Origin(Frame):
+    """A joint as URDF gives it: where its frame stands in the link before, and its axis in that frame."""
+
+    axis = List(
+        Number(structure=True),
+        length=3,
+        structure=True,
+        doc="direction of the joint's axis; any length but 0",
+        example="[0, 0, 1]",
+    )
+
+    def check(self, path: str, context: Context) -> None:
+        axis: Any = self.axis
+        if axis is not None and all(axis) and math.hypot(*(x.value for x in axis)) < 1e-9:
+            context.report.add(
+                axis[0].place,
+                f"{path}.axis",
+                "a direction",
+                "a vector of length 0",
+                "write for example `axis: [0, 0, 1]`",
+            )
+
+
+FRAMES: dict[str, Subdocument[Any]] = {
+    "mdh": Subdocument(
+        ModifiedDH, default=None, doc="with `convention: mdh`", example="{a: 0, alpha: 0, d: 0.35, theta: 0}"
+    ),
+    "dh": Subdocument(
+        StandardDH, default=None, doc="with `convention: dh`", example="{a: 0, alpha: pi/2, d: 0.35, theta: 0}"
+    ),
+    "origin": Subdocument(
+        Origin,
+        default=None,
+        doc="with `convention: origin`",
+        example="{xyz: [0, 0, 0.35], rpy: [0, 0, 0], axis: [0, 0, 1]}",
+    ),
+}
+
+
+RANGE = Relation(("lower", "upper"), lambda lower, upper: [lower < upper], "lower smaller than upper")
+
+
+class Limits(Document):
+    """The range of a joint. With a stiffness there are stops at its ends; without, it is checked and reported only."""
+
+    other_words = words.LIMITS
+
+    lower = Number(
+        "rad or m", angle=True, infinite=True, absent=-math.inf, default=-math.inf, doc="least joint position"
+    )
+    upper = Number(
+        "rad or m", angle=True, infinite=True, absent=math.inf, default=math.inf, doc="greatest joint position"
+    )
+    stiffness = Number("N·m/rad or N/m", minimum=0, default=None, doc="of the stops", note="no stops", example="1000")
+    damping = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="of the stops", example="10")
+
+    relations = (RANGE,)
+
+    def check(self, path: str, context: Context) -> None:
+        if not RANGE.holds(self):
+            lower, upper = RANGE.numbers(self)
+            found = f"lower {lower.text}, upper {upper.text}"
+            mend = "swap them" if lower.value > upper.value else "leave a range between them"
+            context.report.add(lower.place, path, RANGE.expected, found, mend)
+
+
+class Friction(Document):
+    """Friction on the joint's side of the gear."""
+
+    other_words = words.FRICTION
+
+    viscous = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="viscous friction", example="0.1")
+    coulomb = DryFriction("N·m or N", JointCoulomb, example="0.5")
+
+
+WITHIN = Relation(
+    ("limits.lower", "initial", "limits.upper"),
+    lambda lower, q, upper: [lower <= q, q <= upper],
+    "a position within the limits",
+    "initial",
+)
+PITCH = "write how far it slides in a turn, for example `pitch: 0.005`"
+SLIDES = Relation(("pitch",), lambda pitch: [abs(pitch) > 0.0], "a number of m other than 0", "pitch")
+
+
+class Joint(Document):
+    """A joint and the link that it moves."""
+
+    other_words = words.JOINT
+
+    name = Text(name=True, doc="labels columns and messages", example="R1")
+    type = Choice(*JOINT_TYPES, doc="turns about its z axis, slides along it, or both at once", example="revolute")
+    pitch = Number(
+        "m",
+        divides=True,
+        default=None,
+        doc="of a screw: how far it slides in a turn; negative: left-handed",
+        example="0.005",
+    )
+    mdh = FRAMES["mdh"]
+    dh = FRAMES["dh"]
+    origin = FRAMES["origin"]
+    initial = Number("rad or m", angle=True, default=0.0, doc="joint position at which the arm is given", example="0")
+    limits = Subdocument(Limits, default=None, doc="range and stops", note="no limits")
+    friction = Subdocument(Friction, default={}, doc="friction of the joint", note="none")
+    bodies = List(
+        OneOf(BODIES, words.BODY, example="point: {mass: 1, center: [0.2, 0, 0]}"),
+        doc="what the link is made of, summed",
+        example="[{point: {mass: 1, center: [0.2, 0, 0]}}]",
+    )
+    motor = Subdocument(Motor, default=None, doc="its motor", note="no motor")
+
+    rules = (
+        Rule("type", tuple(name for name, kind in JOINT_TYPES.items() if kind.has_pitch), needs=("pitch",)),
+        Rule("type", tuple(name for name, kind in JOINT_TYPES.items() if not kind.has_pitch), without=("pitch",)),
+    )
+    relations = (WITHIN, SLIDES)
+
+    @property
+    def frame(self) -> Any:
+        """Its frame: a `ModifiedDH`, a `StandardDH` or an `Origin`."""
+        return next(self.entries[key] for key in FRAMES if self.entries[key] is not None)
+
+    @classmethod
+    def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
+        of_type = node.get("type") if isinstance(node, Map) else None
+        known = JOINT_TYPES.get(of_type.text) if isinstance(of_type, Scalar) else None
+        context.turns = () if known is None else (bool(known.turns),)
+        joint = super().read(node, path, context, kind)
+        context.turns = ()
+        return joint
+
+    def check(self, path: str, context: Context) -> None:
+        self._check_emulated(path, context)
+        super().check(path, context)
+        if not SLIDES.holds(self) and JOINT_TYPES.get(self.type, JOINT_TYPES["revolute"]).has_pitch:
+            found, mend = f"{self.pitch.text}: it would not slide", f"{PITCH}, or `type: revolute`"
+            context.report.add(self.pitch.place, join(path, "pitch"), SLIDES.expected, found, mend)
+        if self.limits is not None and not WITHIN.holds(self) and RANGE.holds(self.limits):
+            lower, initial, upper = WITHIN.numbers(self)
+            expected = f"{WITHIN.expected}, {lower.shown} to {upper.shown}"
+            mend = "give an initial position within the limits, or correct the limits"
+            kind = JOINT_TYPES.get(self.type)
+            one_turn = kind is not None and kind.turns and not kind.has_pitch  # a screw goes through many
+            if one_turn and not context.degrees and not initial.unit and abs(initial.value) > math.tau:
+                mend = "angles are radians, unless the file says `units: {angle: deg}`"
+            context.report.add(initial.place, f"{path}.initial", expected, initial.shown, mend)
+
+    def lacks(self, key: str, path: str, context: Context) -> None:
+        if key != "pitch":
+            super().lacks(key, path, context)
+            return
+        found = "nothing: the key is missing"
+        context.report.add(self.place, join(path, key), "the pitch of a screw, in m", found, PITCH)
+
+    def refuse(self, key: str, rule: Rule, path: str, context: Context) -> None:
+        if key != "pitch":
+            super().refuse(key, rule, path, context)
+        elif self.pitch is not None:  # or it has been reported
+            expected, mend = f"no pitch on a {self.type} joint", "write `type: screw`, or leave the pitch out"
+            context.report.add(self.pitch.place, join(path, key), expected, self.pitch.text, mend)
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        (convention,) = rule.needs
+        mend = f"write `{convention}`, or `convention: {key}` for the whole file"
+        return f"`{convention}`, the convention of this file", f"`{key}`", mend
+
+    def _check_emulated(self, path: str, context: Context) -> None:
+        """Report keys of a joint that its motor's `model: dynamechs` excludes."""
+        motor, friction = self.motor, self.friction
+        if motor is None or friction is None or motor.model != "dynamechs":
+            return
+        for key, value in friction.entries.items():
+            sides = isinstance(value, JointCoulomb)
+            if sides or (value is not None and value.value):
+                place = value.positive.place if sides else value.place
+                expected = "no friction beside DynaMechs' motor, which has its own"
+                mend = f"give the motor the friction: `motor: {{{key}: ...}}`"
+                context.report.add(place, f"{path}.friction.{key}", expected, f"`{key}` on the joint's side", mend)
+
+
+class Robot(Document):
+    """A serial arm."""
+
+    other_words = words.ROBOT
+
+    format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
+    name = Text(doc="the robot's name", example="arm5")
+    gravity = List(
+        Number("m/s²"),
+        length=3,
+        default=(0.0, 0.0, -9.81),
+        doc="free-fall acceleration in the world",
+        example="[0, 0, -9.81]",
+    )
+    convention = Choice(
+        "mdh",
+        "dh",
+        "origin",
+        default="mdh",
+        doc="how the joints' frames are given: Craig's modified DH, standard DH, or xyz, rpy and axis",
+    )
+    units = Subdocument(RobotUnits, default={}, doc="units of this file")
+    parameters = Parameters(
+        default={}, doc="named numbers, for use in expressions of numbers, pi and one another", example="{upper: 0.38}"
+    )
+    base = Subdocument(Frame, default={}, doc="the arm's base in the world")
+    joints = List(
+        Subdocument(Joint),
+        least=1,
+        most=MOST_JOINTS,
+        doc=f"from base to tip, {MOST_JOINTS} at most",
+        example="[{name: R1, type: revolute, mdh: {...}, bodies: [...]}]",
+    )
+    tool = Subdocument(Frame, default={}, doc="the tool, in the last link's frame")
+    payload = Payload(default=None, doc="what the tool carries, in the tool frame", note="nothing")
+
+    rules = tuple(
+        Rule(
+            "convention",
+            (name,),
+            needs=(name,),
+            without=tuple(other for other in FRAMES if other != name),
+            each="joints",
+        )
+        for name in FRAMES
+    )
+
+    @property
+    def degrees(self) -> bool:
+        """Whether its angles are degrees."""
+        return bool(self.units.angle == "deg")
+
+    @property
+    def joint_names(self) -> tuple[tuple[str, str], ...] | None:
+        """Name and type of every joint; None if a fault leaves one unknown."""
+        joints = self.joints
+        if joints is None or any(joint is None or joint.name is None or joint.type is None for joint in joints):
+            return None
+        return tuple((joint.name, joint.type) for joint in joints)
+
+    def check(self, path: str, context: Context) -> None:
+        super().check(path, context)
+        names: dict[str, Place] = {}
+        for i, joint in enumerate(self.joints or ()):
+            if joint is None:
+                continue
+            where = join(path, f"joints[{i}]")
+            if joint.name in names:
+                first = names[joint.name]
+                where_first = f"on line {first.line}" if first.line else "above it"
+                expected = f"a name of its own for each joint (the first `{joint.name}` is {where_first})"
+                place, found = joint.value_node("name").place, f"a second `{joint.name}`"
+                context.report.add(place, f"{where}.name", expected, found, "rename one of them")
+            elif joint.name is not None:
+                names[joint.name] = joint.value_node("name").place
+
+
+ROOT = Subdocument(Robot)
+
+
+def read_robot_node(node: Node, context: Context, path: str = "") -> Robot | None:
+    """A robot, from the root node of its file.
+
+    Units and parameters come first, because all other numbers depend on them.
+
+    Args:
+        node: The root.
+        context: Takes faults; its units and parameters are set here.
+        path: Of the node, for a robot within another file.
+    """
+    from armsim.document.parameters import read_parameters
+
+    context.named = True
+    if isinstance(node, Map):
+        units = node.get("units")
+        angle = units.get("angle") if isinstance(units, Map) else None
+        context.degrees = getattr(angle, "value", None) == "deg"
+        context.parameters = read_parameters(node.get("parameters"), join(path, "parameters"), context)
+    return ROOT.read(node, path, context)

@@ -1,0 +1,299 @@
+"""The scenario file: every key, with unit, default and meaning. This listing is the authority on the format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armsim.actuation import OUTPUTS, Output
+from armsim.document import other_words as words
+from armsim.document.bodies import Payload
+from armsim.document.composite import (
+    Choice,
+    Document,
+    Kind,
+    List,
+    Number,
+    Parameters,
+    PerJoint,
+    Rule,
+    Subdocument,
+    Text,
+    join,
+)
+from armsim.document.control import Control, RobotReference
+from armsim.document.kinds import Format
+from armsim.document.parameters import read_parameters
+from armsim.document.recorded import CsvSignal
+from armsim.document.robot import NO_VECTOR
+from armsim.document.tolerance import LARGEST, LEAST
+from armsim.files.faults import suggestion
+from armsim.files.nodes import Map, Node, shown
+from armsim.formulas.quantity import Context, Quantity, plain_number
+from armsim.integrate import METHODS, Tolerance
+
+FORMAT = "armsim/scenario/1"
+LOG_FORMATS = ("csv", "parquet")
+AUTO = "auto"  # leaves the method to armsim
+ADAPTIVE = tuple(name for name, method in METHODS.items() if method.adaptive is not None)
+FIXED = tuple(name for name in METHODS if name not in ADAPTIVE)
+
+
+class ScenarioUnits(Document):
+    """The unit of a scenario's angles; it says nothing about the robot's file."""
+
+    angle = Choice(
+        "rad",
+        "deg",
+        default="rad",
+        doc="unit of target, reference, initial.q, initial.qd and a payload's rpy; never of gains",
+    )
+
+
+class Integrator(Document):
+    """How time advances: by steps of a given length, or by those that an adaptive method chooses to keep an error small.
+
+    An adaptive method takes as many steps as the error asks for: rtol |x| + atol in a step for every joint position, velocity
+    and further state x. It lands on samples, changes of external forces and the end, and on every multiple of a dt that is
+    given; rows in between are interpolated, to about the error of the steps.
+    """
+
+    other_words = words.INTEGRATOR
+
+    method = Choice(AUTO, *METHODS, default=AUTO, doc="integration method; `auto` picks one and says which and why")
+    dt = Number(
+        "s",
+        structure=True,
+        above=0,
+        default=None,
+        doc="length of a step; of an adaptive method a time of which it lands on every multiple",
+        note="the longest step that all times are whole multiples of; steps of a given length need it",
+        example="1e-4",
+    )
+    rtol = Number(
+        minimum=LEAST,
+        largest=LARGEST,
+        default=None,
+        doc="relative error in a step, of adaptive methods",
+        note=plain_number(Tolerance.rtol),
+        example="1e-6",
+    )
+    atol = Number(
+        above=0,
+        default=None,
+        doc="absolute error in a step, in the state's own unit, of adaptive methods",
+        note="a thousandth of rtol",
+        example="1e-9",
+    )
+
+    rules = (
+        Rule("method", FIXED, needs=("dt",), without=("rtol", "atol")),
+        Rule("method", (AUTO,), given=("dt",), without=("rtol", "atol")),
+    )
+
+    def lacks(self, key: str, path: str, context: Context) -> None:
+        step = self.fields["dt"]
+        found = f"nothing, and {self.method} takes steps of a given length"
+        mend = f"add `dt: {step.example}`, or take a method that chooses its steps: {', '.join(ADAPTIVE)}"
+        context.report.add(self.place, join(path, key), step.expected(context), found, mend)
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        by = f"{AUTO} and `dt`, which ask for steps of a given length" if self.method == AUTO else self.method
+        return f"no tolerance with {by}", f"`{key}`", f"take it out, or write `method: {ADAPTIVE[0]}`"
+
+
+class Initial(Document):
+    """Where the motion starts."""
+
+    q = PerJoint(
+        Number("rad or m", angle=True),
+        default=None,
+        doc="joint positions, one per joint",
+        note="the robot's initial pose",
+    )
+    qd = PerJoint(
+        Number("rad/s or m/s", angle=True), default=None, doc="joint velocities, one per joint", note="at rest"
+    )
+
+
+class Signal(Kind[Any]):
+    """A number, an expression of the time `t` [s], or a column of a CSV file."""
+
+    def __init__(self, unit: str, **common: Any) -> None:
+        super().__init__(**common)
+        self.csv = Subdocument(CsvSignal)
+        self.number = Number(unit, of_time=True, example="5*sin(5*t)")
+
+    def expected(self, context: Context) -> str:
+        return "a number, an expression of the time t, or {csv: file, column: name}"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        if isinstance(node, Map):
+            signal = CsvSignal.read(node, path, context, self)
+            return None if signal is None else signal.within_bounds(self.number, path, context)
+        return self.number.read(node, path, context)
+
+
+class Inputs(Document):
+    """Joint torques, motor voltages or motor currents as functions of time; beside `control`, added to what it commands."""
+
+    torque = PerJoint(
+        Signal("N·m or N"), default=None, doc="joint torques [N·m or N], one per joint", note="or voltage"
+    )
+    voltage = PerJoint(Signal("V"), default=None, doc="motor voltages [V], one per joint", note="or torque")
+    current = PerJoint(Signal("A"), default=None, doc="motor currents [A], one per joint", note="or torque")
+    period = Number(
+        "s",
+        structure=True,
+        above=0,
+        default=None,
+        doc="time between samples, a whole multiple of dt; held in between",
+        note="continuous",
+    )
+
+    exactly_one = ("torque", "voltage", "current")
+
+    @property
+    def output(self) -> Output:
+        """Which of them is given."""
+        return next(key for key in OUTPUTS if self.entries[key] is not None)
+
+    @property
+    def signals(self) -> tuple[Any, ...]:
+        """The inputs, one per joint."""
+        signals: tuple[Any, ...] = self.entries[self.output]
+        return signals
+
+    def check(self, path: str, context: Context) -> None:
+        given = [key for key in self.exactly_one if self.given(key)]
+        if len(given) != 1:
+            found = " and ".join(given) or "none of them"
+            mend = "keep one of them" if given else "add `torque: [...]` or `voltage: [...]`, one value per joint"
+            context.report.add(self.place, path, "one of torque, voltage and current", found, mend)
+
+
+class External(Document):
+    """A force and a moment on a link, during a time."""
+
+    link = Text(doc="name of the joint that moves the link", example="R5")
+    point = List(
+        Number("m"), length=3, default=NO_VECTOR, doc="where the force acts, in the link's frame", example="[0, 0, 0]"
+    )
+    force = List(Number("N"), length=3, default=NO_VECTOR, doc="force", example="[0, 0, -5]")
+    moment = List(Number("N·m"), length=3, default=NO_VECTOR, doc="moment", example="[0, 0, 0]")
+    frame = Choice("world", "link", default="world", doc="along whose axes force and moment are given")
+    from_ = Number(
+        "s",
+        structure=True,
+        minimum=0,
+        default=None,
+        doc="start, a whole multiple of dt",
+        note="the beginning",
+        example="1",
+    )
+    to = Number(
+        "s",
+        structure=True,
+        minimum=0,
+        default=None,
+        doc="end, a whole multiple of dt; excluded",
+        note="the end",
+        example="2",
+    )
+
+    def check(self, path: str, context: Context) -> None:
+        if self.link is not None and context.joints is not None:
+            names, link = [name for name, _ in context.joints], self.value_node("link")
+            if self.link not in names:
+                mend = suggestion(self.link, names, "joints are")
+                context.report.add(link.place, join(path, "link"), "the name of a joint", shown(link), mend)
+        start, end = self.from_, self.to
+        if isinstance(start, Quantity) and isinstance(end, Quantity) and start.value >= end.value:
+            context.report.add(
+                end.place, join(path, "to"), f"a time after `from`, {start.of('s')}", end.text, "swap them"
+            )
+
+
+class Log(Document):
+    """What is written down."""
+
+    every = Number(
+        "s",
+        structure=True,
+        above=0,
+        default=None,
+        doc="time between rows, a whole multiple of dt",
+        note="a multiple of dt near a thousandth of the duration",
+        example="1e-2",
+    )
+    format = Choice(*LOG_FORMATS, default=LOG_FORMATS[0], doc="format of the tables", example="parquet")
+
+
+class Scenario(Document):
+    """What happens to a robot."""
+
+    other_words = words.SCENARIO
+
+    format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
+    name = Text(
+        name=True, default=None, doc="names the run's folder", note="the file's name, with `_` for other characters"
+    )
+    robot = RobotReference(
+        of_file=True,
+        doc="robot file relative to this one, name of a shipped robot, or a robot's keys",
+        example="../robots/arm5.yaml",
+    )
+    units = Subdocument(ScenarioUnits, default={}, doc="units of this file")
+    parameters = Parameters(
+        default={}, doc="named numbers, for use in expressions of this file", example="{stiffness: 40}"
+    )
+    duration = Number("s", structure=True, above=0, doc="how long, a whole multiple of dt", example="5")
+    integrator = Subdocument(
+        Integrator, default={}, doc="how time advances", example="{method: semi_implicit_euler, dt: 1e-4}"
+    )
+    initial = Subdocument(Initial, default={}, doc="where the motion starts")
+    control = Subdocument(Control, default=None, doc="feedback", note="none")
+    inputs = Subdocument(Inputs, default=None, doc="torques, voltages or currents as functions of time", note="none")
+    external = List(
+        Subdocument(External), default=(), doc="forces and moments on links", example="[{link: R5, force: [0, 0, -5]}]"
+    )
+    payload = Payload(default=None, doc="in place of the robot's", note="the robot's")
+    log = Subdocument(Log, default={}, doc="what is written down")
+
+    @property
+    def degrees(self) -> bool:
+        """Whether its angles are degrees."""
+        return bool(self.units.angle == "deg")
+
+    def check(self, path: str, context: Context) -> None:
+        control, inputs = self.control, self.inputs
+        if control is None or inputs is None or not control.on or not self.given("inputs"):
+            return
+        here = join(path, "inputs")
+        for key in Inputs.exactly_one:
+            if control.output is not None and inputs.entries[key] is not None and key != control.output:
+                expected = f"`{control.output}`, as the output of `control`, to which inputs are added"
+                mend = f"write `{control.output}: [...]`, or `output: {key}` under `control`"
+                context.report.add(inputs.place_of(key), join(here, key), expected, f"`{key}`", mend)
+        if inputs.period is not None:
+            place = inputs.place_of("period")
+            mend = "take it out, and write `period` under `control`"
+            context.report.add(place, join(here, "period"), "the period of `control`, for both", "another one", mend)
+
+
+ROOT = Subdocument(Scenario)
+
+
+def read_scenario_node(node: Map, context: Context, path: str = "") -> Scenario | None:
+    """A scenario, from the root node of its file.
+
+    Args:
+        node: The root.
+        context: Takes faults, and knows the joints; its unit is set here.
+        path: Of the node, for a scenario within another file.
+    """
+    units = node.get("units")
+    angle = units.get("angle") if isinstance(units, Map) else None
+    context.degrees = getattr(angle, "value", None) == "deg"
+    context.named = True
+    context.parameters = read_parameters(node.get("parameters"), join(path, "parameters"), context)
+    return ROOT.read(node, path, context)

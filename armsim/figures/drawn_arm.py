@@ -1,0 +1,159 @@
+"""An arm as it is drawn, in pictures and on pages alike: its parts, each fixed to a frame, and where the frames are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim import document
+from armsim.arm.robot import Robot
+from armsim.arm.solids import Solid, link_inertia, solids
+from armsim.dynamics import own_poses, tool_position
+from armsim.loading import build_robot
+from armsim.model import Arm
+from armsim.spatial import Pose, Vector
+
+Array = NDArray[np.float64]
+# of the arm's size: radii of links and rods, of joints and of the base
+BONE, THIN, DRUM, PLATE = 0.010, 0.004, 0.026, 0.05
+STEEL = 7800.0  # kg/m³, of the balls that stand for masses without a shape
+HERE: Array = np.eye(4)
+TURNS = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}  # which coordinates of a body along z its x, y and z are
+
+
+@dataclass(frozen=True)
+class ArmPart:
+    """A body that is drawn.
+
+    Attributes:
+        frame: Where it is fixed, see `DrawnArm.frames`.
+        joint: Whose colour it has; None for the base's.
+        shape: "cylinder", "tube", "box" or "sphere", its middle at the origin, and about z.
+        sizes: Of the shape, by the keys of robot files [m].
+        pose: In its frame, 4 by 4.
+        drum: Whether it stands for a joint.
+    """
+
+    frame: int
+    joint: int | None
+    shape: str
+    sizes: dict[str, Any]
+    pose: Array
+    drum: bool = False
+
+
+@dataclass(frozen=True)
+class DrawnArm:
+    """An arm of n joints with the solids of its file: of each link, and its payload if it has one."""
+
+    arm: Arm
+    links: Sequence[Sequence[Solid]]
+    payload: Solid | None = None
+
+    @classmethod
+    def of(cls, robot: document.Robot) -> DrawnArm:
+        """Of a robot file, as `armsim.loading.load_robot_file` reads it."""
+        found = solids(robot)
+        return cls(build_robot(robot), [link.solids for link in found.links], found.payload)
+
+    @classmethod
+    def of_robot(cls, robot: Robot) -> DrawnArm:
+        """From a robot that has been read; one that was made of an arm has balls for its links' masses."""
+        if robot.document is not None:
+            return cls.of(robot.document)
+        masses = map(link_inertia, robot.arm.joints)
+        return cls(
+            robot.arm, [[Solid("", "inertia", {}, of.mass, of.com, of.about_com, of.about_origin)] for of in masses]
+        )
+
+    @property
+    def ends(self) -> list[Array]:
+        """The origins of the links' own frames and of the tool, each in the frame before [m]."""
+        return [vector(at) for at in (*(joint.position for joint in self.arm.joints), self.arm.tool_in_link.position)]
+
+    @cached_property
+    def size(self) -> float:
+        """Length of the stretched arm [m]; 1 for one without any."""
+        slides = [abs(joint.slides * q) for joint, q in zip(self.arm.joints, self.arm.initial, strict=True)]
+        return float(sum(map(np.linalg.norm, self.ends)) + sum(slides)) or 1.0
+
+    @cached_property
+    def parts(self) -> list[ArmPart]:
+        """What is drawn of it: base, solids, lines from joint to joint, joints, payload."""
+        size, ends = self.size, self.ends
+        plate = ArmPart(0, None, "cylinder", {"radius": PLATE * size, "height": BONE * size}, HERE)
+        made = [*self._bone(0, None, ends[0], 1.5 * BONE), plate]
+        drum = DRUM * size
+        for i, (joint, bodies) in enumerate(zip(self.arm.joints, self.links, strict=True)):
+            for solid in bodies:
+                made += self._solid(i + 1, i, solid, matrix(joint.frame))
+            made += self._bone(i + 1, i, ends[i + 1], BONE)
+            turns: tuple[str, dict[str, Any]] = "cylinder", {"radius": drum, "height": 2 * drum}
+            slides: tuple[str, dict[str, Any]] = "box", {"size": [1.6 * drum, 1.6 * drum, 2.4 * drum]}
+            shape, sizes = turns if joint.kind.turns else slides
+            made.append(ArmPart(i + 1, i, shape, sizes, HERE, drum=True))
+        if self.payload is not None:
+            made += self._solid(self.arm.n + 1, None, self.payload, HERE)
+        return made
+
+    def _solid(self, frame: int, joint: int | None, solid: Solid, into: Array) -> Iterator[ArmPart]:
+        """A solid; for a mass without a shape a ball of steel, on a stalk where it stands apart from its link."""
+        shape, sizes, place = solid.shape, dict(solid.sizes), np.eye(4)
+        place[:3] = np.column_stack([np.eye(3)[list(TURNS[sizes.pop("axis", "z")])], solid.center])
+        if shape == "rod":
+            shape, sizes = "cylinder", {"radius": THIN * self.size, "height": sizes["length"]}
+        elif shape in ("point", "inertia"):
+            if not solid.mass > 0:
+                return
+            shape, sizes = "sphere", {"radius": (3 * solid.mass / (4 * math.pi * STEEL)) ** (1 / 3)}
+            yield from self._bone(frame, joint, np.array(solid.center), THIN, into)
+        yield ArmPart(frame, joint, shape, sizes, into @ place)
+
+    def _bone(self, frame: int, joint: int | None, end: Array, share: float, into: Array = HERE) -> Iterator[ArmPart]:
+        """A cylinder from the origin to a point; none where it is there. Its radius is a share of the arm's size."""
+        length = float(np.linalg.norm(end))
+        if length < 1e-9:
+            return
+        z = end / length
+        x = unit(np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))]))
+        pose = np.eye(4)
+        pose[:3] = np.column_stack([x, np.cross(z, x), z, end / 2])
+        sizes = {"radius": share * self.size, "height": length}
+        yield ArmPart(frame, joint, "cylinder", sizes, into @ pose)
+
+    def frames(self, q: Sequence[float]) -> Array:
+        """Frames in the world at joint positions q [rad or m]: base, the links' own, and tool; shape (n + 2, 4, 4)."""
+        own = own_poses(self.arm, q)
+        return np.stack([matrix(pose) for pose in (self.arm.base, *own, own[-1] @ self.arm.tool_in_link)])
+
+    def way(self, q: Array) -> Array:
+        """The tool's places [m] at rows of joint positions, shape (rows, 3)."""
+        return np.array([[*tool_position(self.arm, row)] for row in q.tolist()], float)
+
+    def center_of_mass(self, frames: Array) -> tuple[float, Array]:
+        """Mass of links and payload [kg], and their centre [m]; the base's origin for an arm without mass."""
+        moments = np.array([[*inertia.h, inertia.mass] for inertia in self.arm.inertias], float)
+        *moment, mass = np.einsum("fij,fj->i", frames[1:-1], moments)
+        return float(mass), np.array(moment) / mass if mass > 0 else frames[0, :3, 3]
+
+
+def vector(v: Vector) -> Array:
+    """A vector of numbers, shape (3,)."""
+    return np.array([*v], float)
+
+
+def unit(v: Array) -> Array:
+    """A vector's direction."""
+    found: Array = v / np.linalg.norm(v)
+    return found
+
+
+def matrix(pose: Pose) -> Array:
+    """A pose of numbers as a 4 by 4 matrix."""
+    return np.array([*([*row, p] for row, p in zip(pose.rotation, pose.position, strict=True)), [0, 0, 0, 1]], float)

@@ -1,0 +1,106 @@
+"""Results as plain data, and back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pytest
+
+from armsim.records import OMIT, PARTS, Mismatch, as_plain, from_plain
+
+
+@dataclass(frozen=True)
+class Peak:
+    peak: float
+    ise: float
+
+
+@dataclass(frozen=True)
+class Stop:
+    kind: Literal["stop"]
+    joint: str
+    from_: float
+
+
+@dataclass(frozen=True)
+class Winding:
+    kind: Literal["winding"]
+    celsius: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint:
+    joint: str
+    note: str | None = field(default=None, metadata=OMIT)
+    peaks: Peak | None = field(default=None, metadata=PARTS)
+    limits: dict[str, int]
+    found: tuple[Stop | Winding, ...] = ()
+
+
+WHOLE = Joint(
+    joint="R1",
+    note="hot",
+    peaks=Peak(1.0, 2.0),
+    limits={"voltage": 3},
+    found=(Stop("stop", "R1", 0.5), Winding("winding", None)),
+)
+PLAIN = {
+    "joint": "R1",
+    "note": "hot",
+    "peak": 1.0,
+    "ise": 2.0,
+    "limits": {"voltage": 3},
+    "found": [{"kind": "stop", "joint": "R1", "from": 0.5}, {"kind": "winding", "celsius": None}],
+}
+
+
+def test_plain_data_has_the_fields_in_their_order_and_parts_among_those_of_the_whole():
+    assert json.dumps(as_plain(WHOLE)) == json.dumps(PLAIN)
+    assert as_plain(Joint(joint="R1", limits={})) == {"joint": "R1", "limits": {}, "found": []}
+
+
+@pytest.mark.parametrize("result", [WHOLE, Joint(joint="R1", limits={})])
+def test_a_result_comes_back_from_its_plain_data(result):
+    assert from_plain(Joint, {**as_plain(result), "of_a_later_version": 1}) == result
+
+
+@pytest.mark.parametrize(
+    ("changes", "keys"),
+    [
+        ({"joint": None}, ("joint",)),
+        ({"ise": "x"}, ("ise",)),
+        ({"limits": {"voltage": -1}}, ("limits", "voltage")),
+        ({"limits": []}, ("limits",)),
+        ({"found": [PLAIN["found"][0], {"kind": "winding", "celsius": "warm"}]}, ("found", "1", "celsius")),
+        ({"found": [{"kind": "fire"}]}, ("found", "0", "kind")),
+    ],
+)
+def test_data_of_another_kind_are_refused_with_the_keys_that_lead_there(changes, keys):
+    with pytest.raises(Mismatch) as refused:
+        from_plain(Joint, {**PLAIN, **changes})
+    assert refused.value.keys == keys
+
+
+@dataclass(frozen=True)
+class Part:
+    b: float
+    a: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Whole:
+    second: Part | None
+    first: list[Part]
+    known: float | None = field(default=None, metadata=OMIT)
+
+
+def test_fields_keep_their_order_and_what_is_within_becomes_plain_too():
+    plain = as_plain({"of": Whole(Part(1.0, (2, 3)), [Part(0.5, ())], 0.0)})
+    assert plain == {"of": {"second": {"b": 1.0, "a": [2, 3]}, "first": [{"b": 0.5, "a": []}], "known": 0.0}}
+    assert [list(plain["of"]), list(plain["of"]["second"])] == [["second", "first", "known"], ["b", "a"]]
+
+
+def test_a_field_may_be_left_out_where_it_is_none():
+    assert as_plain(Whole(None, [])) == {"second": None, "first": []}
