@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from armsim.document.bodies import BODIES, Payload
-from armsim.document.composite import List, OneOf, Parameters, PerJoint, Subdocument
+from armsim.document.bodies import BODIES, Payloads
+from armsim.document.composite import ByName, List, OneOf, Parameters, PerJoint, Subdocument
 from armsim.document.control import RobotReference
 from armsim.document.kinds import REQUIRED, Choice, Kind, Number, Text
 from armsim.document.motor import DryFriction
@@ -45,6 +45,8 @@ def tables(section: Subdocument[Any], path: str = "") -> Iterator[str]:
             yield next(tables(kind, inner)).replace("### `base`", "### `base` and `tool`")
         elif isinstance(kind, Subdocument):
             yield from tables(kind, inner)
+        elif isinstance(kind, (ByName, Payloads)):
+            yield from tables(kind.item, f"{inner}.NAME" if isinstance(kind, ByName) else f"{inner}[]")
         elif isinstance(kind, PerJoint) and isinstance(kind.item, Signal) and name == "torque":
             title = f"### `{inner}[]` and `{inner.replace('torque', 'voltage')}[]`, from a file"
             yield next(tables(kind.item.csv, inner)).replace(f"### `{inner}`", title)
@@ -96,8 +98,12 @@ def value(kind: Kind[Any]) -> str:
         return f"{inner}; {'one, or one per joint' if kind.one_for_all else 'one per joint'}"
     if isinstance(kind, Parameters):
         return "name: number"
-    if isinstance(kind, Payload):
-        return "`{mass, center}`, or a body"
+    if isinstance(kind, Payloads):
+        return "`{mass, center}`, a body, or a list"
+    if isinstance(kind, OneOf):
+        return "a body"
+    if isinstance(kind, ByName):
+        return "name: keys, below"
     if isinstance(kind, RobotReference):
         return "text, or keys"
     assert isinstance(kind, Subdocument)

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from armsim.model import Arm, Joint, Motor
+from armsim.model import Arm, Joint, LinkFrame, Motor, Payload
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_rpy, rotation_x
 
 pytest_plugins = ["tests.told"]
@@ -200,8 +200,8 @@ def arms():
             gravity=Vector(*(rng.uniform(-9, 9) for _ in range(3))),
             base=Pose(rotation_rpy(0.3, -0.4, 1.2), Vector(0.1, -0.2, 0.3)),
             joints=tuple(joints),
-            tool=Pose(rotation_rpy(0.4, 0.2, -0.9), Vector(0.1, 0.05, -0.2)),
-            payload=solid(rng),
+            frames=(LinkFrame("tool", pose=Pose(rotation_rpy(0.4, 0.2, -0.9), Vector(0.1, 0.05, -0.2))),),
+            payloads=(Payload(solid(rng)),),
         )
 
     def solid(rng: random.Random) -> Inertia:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import armsim
-from armsim.dynamics import gravity_torque, tool_pose
+from armsim.dynamics import frame_pose, gravity_torque
 from armsim.files.nodes import Map
 from armsim.files.yaml_reader import parse_yaml
 from armsim.loading import read_robot, scenario_of
@@ -99,7 +99,7 @@ def test_the_arm_in_three_conventions_is_one_arm(tmp_path):
             arms[root.get("convention").value] = read_robot(path)[0]
     assert set(arms) == {"mdh", "dh", "origin"}
     q = [0.3, -0.7]
-    holding, place = gravity_torque(arms["mdh"], q), tuple(tool_pose(arms["mdh"], q).position)
+    holding, place = gravity_torque(arms["mdh"], q), tuple(frame_pose(arms["mdh"], q, arms["mdh"].tool).position)
     for arm in arms.values():
         assert gravity_torque(arm, q) == pytest.approx(holding, rel=1e-14)  # a few rounded sums
-        assert tuple(tool_pose(arm, q).position) == pytest.approx(place, rel=1e-14, abs=1e-15)
+        assert tuple(frame_pose(arm, q, arm.tool).position) == pytest.approx(place, rel=1e-14, abs=1e-15)

@@ -12,7 +12,7 @@ import yaml
 
 import armsim
 from armsim.cli.main import cli
-from armsim.dynamics import gravity_torque, tool_pose
+from armsim.dynamics import frame_pose, gravity_torque
 from armsim.files.yaml_reader import parse_yaml
 from armsim.loading import read_robot
 from armsim.loading.check import check
@@ -71,7 +71,7 @@ def test_your_arm_has_the_numbers_of_its_tables_and_holds_what_one_finds_by_hand
         ca, sa = np.cos(np.radians(float(alpha))), np.sin(np.radians(float(alpha)))
         a, d = float(a) / 1000, float(d) / 1000
         pose = pose @ [[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]]
-    assert tuple(tool_pose(arm, list(q)).position) == pytest.approx(pose[:3, 3], abs=1e-15)
+    assert tuple(frame_pose(arm, list(q), arm.tool).position) == pytest.approx(pose[:3, 3], abs=1e-15)
 
     upper, fore = 0.25 * np.cos(q[1]), 0.22 * np.cos(q[1] + q[2])  # how far out, level
     out = {0.35: upper / 2, 0.9: upper, 0.25: upper + fore / 2, 0.8: upper + fore}

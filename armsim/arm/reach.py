@@ -49,7 +49,7 @@ def _climb(arm: Arm, start: Vector, q: list[float]) -> float:
     far = 0.0
     for _ in range(min(SWEEPS, VISITS // (STARTS * arm.n))):
         before = far
-        beyond = [arm.tool_in_link.position]  # the tool seen from each link, tip to base
+        beyond = [arm.placement(arm.tool).position]  # the tool seen from each link, tip to base
         for joint, q_i in zip(reversed(arm.joints[1:]), reversed(q[1:]), strict=True):
             R, p = joint_pose(joint, q_i)
             beyond.append(p + R @ beyond[-1])
@@ -62,7 +62,7 @@ def _climb(arm: Arm, start: Vector, q: list[float]) -> float:
             q[i] = max(candidates, key=lambda x: _distance(joint, x, r, seen))
             R, p = joint_pose(joint, q[i])
             pose = pose @ Pose(R.matrix, p)
-        tip = pose.point(arm.tool_in_link.position) - start
+        tip = pose.point(arm.placement(arm.tool).position) - start
         far = math.sqrt(tip.dot(tip))
         if far <= before * (1 + SETTLED):
             break

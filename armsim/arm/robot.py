@@ -238,7 +238,9 @@ class Robot:
 
     def forward_kinematics(self, q: ArrayLike) -> Frames:
         """The pose of the tool in the world: position (..., 3) [m] and quaternion (..., 4)."""
-        pose = self._ask("forward_kinematics", lambda arm, q: dynamics.tool_pose(arm, q).coordinates, (7,), q=q)
+        pose = self._ask(
+            "forward_kinematics", lambda arm, q: dynamics.frame_pose(arm, q, arm.tool).coordinates, (7,), q=q
+        )
         return Frames(pose[..., :3], pose[..., 3:])
 
     def link_poses(self, q: ArrayLike) -> Frames:
@@ -252,7 +254,7 @@ class Robot:
 
     def jacobian(self, q: ArrayLike) -> Array:
         """Geometric Jacobian of the tool in world axes, angular velocity first, shape (..., 6, n)."""
-        return self._ask("jacobian", dynamics.tool_jacobian, (6, self.arm.n), q=q)
+        return self._ask("jacobian", lambda arm, q: dynamics.frame_jacobian(arm, q, arm.tool), (6, self.arm.n), q=q)
 
     def motor_demand(self, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
         """Voltages [V] and currents [A] of the motors for torques at joint velocities; NaN without an electric motor.

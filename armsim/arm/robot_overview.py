@@ -11,7 +11,7 @@ from armsim.actuation import motor as dc
 from armsim.arm.overload import AboveNominal, above_nominal
 from armsim.arm.reach import reach
 from armsim.arm.solids import BodyInertia, LinkInertia, link_inertia, summed
-from armsim.dynamics import mass_matrix, tool_pose
+from armsim.dynamics import frame_pose, mass_matrix
 from armsim.files.faults import Doubt
 from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.loading.plausible import doubts
@@ -153,7 +153,7 @@ def arm_overview(
         degrees: Whether joint angles and the tool's are in degrees.
         doubts: About its file.
     """
-    far = reach(arm)
+    far, carried = reach(arm), arm.carried_by(arm.tool)
     return RobotOverview(
         file=file,
         robot=arm.name,
@@ -162,7 +162,7 @@ def arm_overview(
         reach=far if math.isfinite(far) else None,
         joints=[_joint(joint, degrees) for joint in arm.joints],
         links=[LinkInertia(name=joint.name, **vars(link_inertia(joint))) for joint in arm.joints],
-        payload=None if arm.payload == Inertia() else summed(arm.payload),
+        payload=None if carried == Inertia() else summed(carried),
         pose=_at_pose(arm, q, degrees),
         doubts=doubts,
     )
@@ -179,7 +179,7 @@ def _at_pose(arm: Arm, q: Sequence[float], degrees: bool) -> PoseFacts:
         voltage=voltage,
         current=current,
         mass_matrix=mass_matrix(arm, q),
-        tool=tool_pose(arm, q).frame(degrees),
+        tool=frame_pose(arm, q, arm.tool).frame(degrees),
         outside=[
             joint.name for joint, x in zip(arm.joints, q, strict=True) if joint.limit and not joint.limit.holds(x)
         ],

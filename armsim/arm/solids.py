@@ -6,6 +6,7 @@ from typing import Any
 
 from armsim import document
 from armsim.document.base import plain
+from armsim.document.bodies import carried
 from armsim.loading.build import build_body
 from armsim.loading.settle import settle
 from armsim.model import Joint
@@ -109,8 +110,8 @@ def solids(robot: document.Robot) -> RobotSolids:
         found = [solid(body, f"joints[{joint.name}].bodies[{i}]", degrees) for i, body in enumerate(joint.bodies)]
         total = sum((build_body(body, degrees) for body in joint.bodies), Inertia())
         links.append(LinkSolids(name=joint.name, solids=found, **vars(summed(total))))
-    carried = None if settled.payload is None else solid(settled.payload, "payload", degrees)
-    return RobotSolids(settled.name, links, carried)
+    payloads = [solid(body, path, degrees) for path, _, body in carried(settled.payload)]
+    return RobotSolids(settled.name, links, payloads[0] if payloads else None)
 
 
 def solid(body: document.Document, path: str, degrees: bool = False) -> Solid:

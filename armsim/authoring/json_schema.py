@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from armsim import document
-from armsim.document.bodies import BODIES, Payload
-from armsim.document.composite import Document, List, OneOf, Parameters, PerJoint, Rule, Subdocument
+from armsim.document.bodies import BODIES, Payloads
+from armsim.document.composite import ByName, Document, List, OneOf, Parameters, PerJoint, Rule, Subdocument
 from armsim.document.control import RobotReference
 from armsim.document.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
 from armsim.document.motor import NOT_IN_DYNAMECHS, DryFriction
@@ -134,8 +134,11 @@ def _bare(kind: Kind[Any]) -> Schema:
     if isinstance(kind, PerJoint):
         several = {"type": "array", "items": _of(kind.item), "minItems": 1}
         return {"anyOf": [several, _of(kind.item)]} if kind.one_for_all else several
-    if isinstance(kind, Payload):
-        return {"anyOf": [_mapping(kind.variants["point"].of), _one_of(kind)]}
+    if isinstance(kind, Payloads):
+        several = {"type": "array", "items": _mapping(kind.item.of)}
+        return {"anyOf": [_mapping(kind.variants["point"].of), _one_of(kind), several]}
+    if isinstance(kind, ByName):
+        return {"type": "object", "propertyNames": _bare(Text(name=True)), "additionalProperties": _of(kind.item)}
     if isinstance(kind, OneOf):
         return _one_of(kind)
     if isinstance(kind, Subdocument):

@@ -105,7 +105,7 @@ class Variants:
         scenario = self.scenario
         clock = scenario.clock
         times = (clock.num, clock.den), clock.sample_every, scenario.landing
-        steps = [*times, file.steps.external, scenario.method]
+        steps = [*times, file.steps.external, file.steps.payload, scenario.method]
         return content_of([asked, self.opened.places, self.written, steps])
 
     def undetermined(self, values: Sequence[float]) -> str:

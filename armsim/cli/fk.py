@@ -29,12 +29,12 @@ def command(robot: str, q: str | None, display: Display) -> int:
     ROBOT is a robot file or the name of a shipped one. Orientations are quaternions w, x, y, z with w >= 0, and roll about x,
     pitch about y, yaw about z, fixed axes, as in URDF: Rz(yaw) Ry(pitch) Rx(roll).
     """
-    from armsim.dynamics import link_poses, tool_pose
+    from armsim.dynamics import frame_pose, link_poses
     from armsim.loading import read_robot
 
     arm, _ = read_robot(robot)
     at = joint_values("q", q, arm, display.degrees)
-    poses = zip([*arm.joint_names, "tool"], [*link_poses(arm, at), tool_pose(arm, at)], strict=True)
+    poses = zip([*arm.joint_names, "tool"], [*link_poses(arm, at), frame_pose(arm, at, arm.tool)], strict=True)
     frames = [(name, pose.frame(display.degrees)) for name, pose in poses]
     about = {"robot": arm.name, "joints": arm.joint_names, "q": arm.shown(at, display.degrees)}
     links = [{"name": name, **vars(frame)} for name, frame in frames[:-1]]

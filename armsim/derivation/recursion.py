@@ -20,11 +20,11 @@ from armsim.derivation.program import Program, assembled, graph_definitions
 from armsim.dynamics import (
     fastest_algorithm,
     forward_dynamics,
+    frame_jacobian,
+    frame_pose,
     gravity_torque,
     mass_matrix,
     rnea,
-    tool_jacobian,
-    tool_pose,
 )
 from armsim.expr import Function, flatten, leaves, replay, trace, unflatten
 from armsim.model import Arm
@@ -170,7 +170,7 @@ def labelled(exact: ExactArm) -> dict[str, tuple[sympy.Expr, str]]:
 
 def _pose(arm: Arm, q: Sequence[Any]) -> list[Any]:
     """The pose of the tool, homogeneous."""
-    pose = tool_pose(arm, q)
+    pose = frame_pose(arm, q, arm.tool)
     return [*((row, p) for row, p in zip(pose.rotation, pose.position)), (0.0, 0.0, 0.0, 1.0)]
 
 
@@ -180,5 +180,5 @@ ALGORITHMS: dict[str, Algorithm] = {
     "mass_matrix": lambda arm, q, *_: mass_matrix(arm, q),
     "gravity": lambda arm, q, *_: gravity_torque(arm, q),
     "forward_kinematics": lambda arm, q, *_: _pose(arm, q),
-    "jacobian": lambda arm, q, *_: tool_jacobian(arm, q),
+    "jacobian": lambda arm, q, *_: frame_jacobian(arm, q, arm.tool),
 }

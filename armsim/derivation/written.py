@@ -143,7 +143,7 @@ class Written:
 def kinematics(exact: ExactArm, motion: MotionRing) -> tuple[list[list[Any]], list[list[Any]]]:
     """The tool's pose in the world, 4x4, and its geometric Jacobian, 6 rows of n, as elements of the ring."""
     links = poses(exact.arm, motion.turned, motion.along, motion.constant, motion.reduced)
-    tool = links[-1] @ homogeneous(exact.arm.tool_in_link, motion.constant)
+    tool = links[-1] @ homogeneous(exact.arm.placement(exact.arm.tool), motion.constant)
     pose = [[motion.reduced(x) for x in row] for row in tool]
     n = range(exact.arm.n)
     angular = [[links[i][k][2] if motion.turns[i] else motion.ring.zero for i in n] for k in range(3)]

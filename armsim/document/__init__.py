@@ -22,12 +22,23 @@ from armsim.door import opened
 
 if TYPE_CHECKING:
     from armsim.document.base import Document, plain
-    from armsim.document.bodies import Box, Cylinder, KnownInertia, Point, Rod, Sphere, Tube
+    from armsim.document.bodies import Box, Carried, Cylinder, KnownInertia, PickedUp, Point, Rod, Sphere, Tube
     from armsim.document.control import Control, Encoder
     from armsim.document.motor import BrushDrop, JointCoulomb, Motor, MotorCoulomb, MotorLimits, Thermal
     from armsim.document.recorded import CsvSignal
     from armsim.document.reference import Reference
-    from armsim.document.robot import Frame, Friction, Joint, Limits, ModifiedDH, Origin, Robot, RobotUnits, StandardDH
+    from armsim.document.robot import (
+        Frame,
+        Friction,
+        Joint,
+        Limits,
+        LinkFrame,
+        ModifiedDH,
+        Origin,
+        Robot,
+        RobotUnits,
+        StandardDH,
+    )
     from armsim.document.scenario import External, Initial, Inputs, Integrator, Log, Scenario, ScenarioUnits
     from armsim.document.study import Cases, Sample, Study, Tune
     from armsim.document.writing import save, text_of
@@ -35,6 +46,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Box": "bodies",
     "BrushDrop": "motor",
+    "Carried": "bodies",
     "Cases": "study",
     "Control": "control",
     "CsvSignal": "recorded",
@@ -51,12 +63,14 @@ _HOMES = {
     "JointCoulomb": "motor",
     "KnownInertia": "bodies",
     "Limits": "robot",
+    "LinkFrame": "robot",
     "Log": "scenario",
     "ModifiedDH": "robot",
     "Motor": "motor",
     "MotorCoulomb": "motor",
     "MotorLimits": "motor",
     "Origin": "robot",
+    "PickedUp": "bodies",
     "Point": "bodies",
     "Reference": "reference",
     "Robot": "robot",
@@ -79,6 +93,7 @@ _HOMES = {
 __all__ = [
     "Box",
     "BrushDrop",
+    "Carried",
     "Cases",
     "Control",
     "CsvSignal",
@@ -95,12 +110,14 @@ __all__ = [
     "JointCoulomb",
     "KnownInertia",
     "Limits",
+    "LinkFrame",
     "Log",
     "ModifiedDH",
     "Motor",
     "MotorCoulomb",
     "MotorLimits",
     "Origin",
+    "PickedUp",
     "Point",
     "Reference",
     "Robot",

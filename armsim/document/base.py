@@ -393,6 +393,9 @@ class Subdocument(Kind[V]):
         super().__init__(**common)
         self.of = of
 
+    def below(self, step: str | int) -> Kind[Any] | None:
+        return self.of.fields.get(str(step))
+
     def expected(self, context: Context) -> str:
         return self.of.expected(context)
 

@@ -5,9 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from armsim.document import other_words as words
-from armsim.document.composite import Choice, Document, List, Number, OneOf, Relation, Subdocument
-from armsim.files.nodes import Map, Node, shown
-from armsim.formulas.quantity import Context
+from armsim.document.composite import (
+    Choice,
+    Document,
+    Kind,
+    List,
+    Number,
+    OneOf,
+    Relation,
+    Rule,
+    Subdocument,
+    Text,
+    check_names,
+    join,
+)
+from armsim.files.faults import suggestion
+from armsim.files.nodes import Map, Node, Seq, shown
+from armsim.formulas.quantity import Context, Quantity
 
 
 def axis() -> Choice:
@@ -166,16 +180,103 @@ BODIES: dict[str, Subdocument[Any]] = {
 }
 
 
-class Payload(OneOf):
-    """What the tool carries: a point mass {mass, center}, or any body; in the tool frame."""
+class Carried(Document):
+    """A body that a frame of the arm carries: a point mass, or any body, in that frame."""
 
-    def __init__(self, **common: Any) -> None:
+    name = Text(name=True, doc="labels messages and the energy balance", example="box")
+    frame = Text(default="tool", doc="frame that carries it", example="tool")
+    mass = mass(default=None, note="that of `body`")
+    center = center()
+    body = OneOf(
+        BODIES, words.BODY, default=None, doc="in place of a point mass", note="a point mass",
+        example="{box: {size: [0.1, 0.1, 0.1], mass: 0.3}}",
+    )  # fmt: skip
+
+    rules = (Rule(given=("body",), without=("mass", "center")), Rule(absent=("body",), needs=("mass",)))
+
+    @property
+    def solid(self) -> Any:
+        """The body: that of `body`, or a point mass."""
+        own = {key: self.entries[key] for key in Point.fields}
+        return Point.made(own, self.node) if self.body is None else self.body
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        return f"`body` without `{key}`", f"`{key}`", f"give `{key}` below `body`, or leave `body` out"
+
+    def check(self, path: str, context: Context) -> None:
+        super().check(path, context)
+        check_frame(self, "frame", path, context)
+
+
+def carried(payload: Any, path: str = "payload") -> list[tuple[str, str, Any]]:
+    """What a robot's or a scenario's `payload` says: the path of each body, the frame that carries it, and the body."""
+    if isinstance(payload, tuple):
+        return [
+            (f"{path}[{i}]{'' if item.body is None else '.body'}", item.frame, item.solid)
+            for i, item in enumerate(payload)
+        ]
+    return [] if payload is None else [(path, "tool", payload)]
+
+
+class PickedUp(Carried):
+    """The same, from when it is picked up until it is put down; before it lies at rest."""
+
+    from_ = Number(
+        "s",
+        structure=True,
+        minimum=0,
+        default=None,
+        doc="when it is picked up, a whole multiple of dt",
+        note="carried from the beginning",
+        example="1",
+    )
+    to = Number(
+        "s", structure=True, minimum=0, default=None, doc="when it is put down, likewise", note="never", example="2"
+    )
+
+    def check(self, path: str, context: Context) -> None:
+        super().check(path, context)
+        check_span(self, path, context)
+
+
+def check_frame(document: Document, key: str, path: str, context: Context) -> None:
+    """Report a key that is to name one of the robot's frames and does not."""
+    name = document.entries[key]
+    if context.frames is not None and name is not None and name not in context.frames:
+        node = document.value_node(key)
+        mend = suggestion(str(name), context.frames, "frames are")
+        context.report.add(node.place, join(path, key), "the name of a frame", shown(node), mend)
+
+
+def check_span(document: Document, path: str, context: Context) -> None:
+    """Report a time `to` that does not come after `from`."""
+    start, end = document.entries["from"], document.entries["to"]
+    if isinstance(start, Quantity) and isinstance(end, Quantity) and start.value >= end.value:
+        context.report.add(end.place, join(path, "to"), f"a time after `from`, {start.of('s')}", end.text, "swap them")
+
+
+class Payloads(OneOf):
+    """What the tool carries: a point mass {mass, center}, or any body; in the tool frame. Or a list of what frames carry.
+
+    Attributes:
+        item: Of the list.
+    """
+
+    def __init__(self, of: type[Carried], **common: Any) -> None:
         super().__init__(BODIES, **common)
+        self.item = Subdocument(of)
+
+    def below(self, step: str | int) -> Kind[Any] | None:
+        return super().below(step) if type(step) is str else self.item
 
     def expected(self, context: Context) -> str:
-        return f"a mapping with the keys mass and center, or with one key out of {', '.join(self.variants)}"
+        return f"a mapping with the keys mass and center, or with one key out of {', '.join(self.variants)}; or a list"
 
     def read(self, node: Node, path: str, context: Context) -> Any:
+        if isinstance(node, Seq):
+            items = [self.item.read(item, f"{path}[{i}]", context) for i, item in enumerate(node.items)]
+            check_names(items, path, context, "payload")
+            return tuple(items)
         if not isinstance(node, Map):
             key = path.rsplit(".", 1)[-1]
             mend = f"write for example `{key}: {{mass: {shown(node) if hasattr(node, 'value') else 0.5}}}`"

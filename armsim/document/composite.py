@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from armsim.document.base import Document, Subdocument
@@ -9,11 +10,12 @@ from armsim.document.kinds import Choice, Kind, Number, Text, V, join
 from armsim.document.other_words import Words, meant
 from armsim.document.rules import Relation, Rule
 from armsim.files.faults import suggestion
-from armsim.files.nodes import Map, Node, Place, Seq, clipped
+from armsim.files.nodes import Map, Node, Place, Scalar, Seq, clipped
 from armsim.formulas.quantity import Context, Quantity, plain_number
 from armsim.model import JOINT_TYPES
 
 __all__ = [
+    "ByName",
     "Choice",
     "Document",
     "Kind",
@@ -26,6 +28,7 @@ __all__ = [
     "Rule",
     "Subdocument",
     "Text",
+    "check_names",
     "join",
 ]
 
@@ -48,6 +51,9 @@ class List(Kind[tuple[V, ...]]):
         self.length = length
         self.least = least
         self.most = most
+
+    def below(self, step: str | int) -> Kind[Any] | None:
+        return self.item
 
     def expected(self, context: Context) -> str:
         if self.length is not None:
@@ -87,6 +93,38 @@ class Parameters(Kind[dict[str, Any]]):
         return {}
 
 
+class ByName(Kind[dict[str, V]]):
+    """A mapping of names to values of one kind.
+
+    Attributes:
+        item: What each of them is.
+    """
+
+    def __init__(self, item: Kind[V], **common: Any) -> None:
+        super().__init__(**common)
+        self.item = item
+
+    def below(self, step: str | int) -> Kind[Any] | None:
+        return self.item
+
+    def expected(self, context: Context) -> str:
+        return (
+            f"a mapping of names to {self.item.expected(context).removeprefix('a ').replace('mapping', 'mappings', 1)}"
+        )
+
+    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+        if not isinstance(node, Map):
+            return self.fault(node, path, context)
+        found = {}
+        for name, (place, value) in node.entries.items():
+            if Text(name=True).read(Scalar(name, name, place), path, context) is not None:
+                found[name] = self.item.read(value, join(path, name), context)
+        return found
+
+    def filled(self, place: Place) -> dict[str, Any]:
+        return {}
+
+
 class OneOf(Kind[Any]):
     """A tagged union: a mapping with a single key, which names the document below it. It is read as that document."""
 
@@ -94,6 +132,9 @@ class OneOf(Kind[Any]):
         super().__init__(**common)
         self.variants = variants
         self.other_words = other_words or {}
+
+    def below(self, step: str | int) -> Kind[Any] | None:
+        return self.variants.get(str(step))
 
     def expected(self, context: Context) -> str:
         return f"a mapping with one key out of {', '.join(self.variants)}"
@@ -116,6 +157,22 @@ class OneOf(Kind[Any]):
         return None if found is None else found.having(tag=key)
 
 
+def check_names(items: Sequence[Any], path: str, context: Context, what: str) -> None:
+    """Report items of a list that have the name of one before them."""
+    names: dict[str, Place] = {}
+    for i, item in enumerate(items):
+        if item is None or item.name is None:
+            continue
+        place = item.value_node("name").place
+        if item.name in names:
+            first = names[item.name]
+            where_first = f"on line {first.line}" if first.line else "above it"
+            expected = f"a name of its own for each {what} (the first `{item.name}` is {where_first})"
+            context.report.add(place, f"{path}[{i}].name", expected, f"a second `{item.name}`", "rename one of them")
+        else:
+            names[item.name] = place
+
+
 class PerJoint(Kind[tuple[V, ...]]):
     """A list with one item per joint, or one item for all of them.
 
@@ -128,6 +185,9 @@ class PerJoint(Kind[tuple[V, ...]]):
         super().__init__(**common)
         self.item = item
         self.one_for_all = one_for_all
+
+    def below(self, step: str | int) -> Kind[Any] | None:
+        return self.item
 
     def expected(self, context: Context) -> str:
         if context.joints is None:

@@ -75,6 +75,10 @@ class Kind(Generic[V]):
     def __get__(self, document: Any, owner: type) -> Any:
         return self if document is None else document.entries.get(self.key)
 
+    def below(self, step: str | int) -> Kind[Any] | None:
+        """The kind of what stands below such a value, at a key, an index or a name; None where there is nothing."""
+        return None
+
     def expected(self, context: Context) -> str:
         """What is valid, in words."""
         raise TypeError(f"{type(self).__name__} does not say what it takes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from armsim.document.composite import Kind, List, OneOf, PerJoint, Subdocument
+from armsim.document.composite import Kind, OneOf, PerJoint, Subdocument
 from armsim.document.kinds import V
 from armsim.document.paths import PathError, joint_index, parse_path, path_text, source_of
 from armsim.errors import spelled
@@ -133,7 +133,7 @@ class _Override:
                 self.report.add(self.place, self._path(at), expected, f"the unknown key `{clipped(key)}`", mend)
             return node
         place, old = node.entries.get(key, (self.place, Scalar(None, "null", self.place)))
-        new = self.within(old, fields.get(key), at + 1)
+        new = self.within(old, None if kind is None else kind.below(key), at + 1)
         if new is None:
             return Map({name: entry for name, entry in node.entries.items() if name != key}, node.place)
         return Map({**node.entries, key: (place, new)}, node.place)
@@ -142,7 +142,7 @@ class _Override:
         names: Sequence[str | None] = [_name(item) for item in node.items]
         if isinstance(kind, PerJoint) and self.joints is not None and len(self.joints.names) == len(names):
             names = self.joints.names
-        item_kind = kind.item if isinstance(kind, (List, PerJoint)) else None
+        item_kind = None if kind is None else kind.below(step)
         index = joint_index(step, names)
         if index is None and step == len(names) == 0 and self.value is not None:
             new = self.within(Scalar(None, "null", self.place), item_kind, at + 1)

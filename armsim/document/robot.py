@@ -6,8 +6,9 @@ import math
 from typing import Any, Self
 
 from armsim.document import other_words as words
-from armsim.document.bodies import BODIES, Payload
+from armsim.document.bodies import BODIES, Carried, Payloads
 from armsim.document.composite import (
+    ByName,
     Choice,
     Document,
     Kind,
@@ -19,17 +20,20 @@ from armsim.document.composite import (
     Rule,
     Subdocument,
     Text,
+    check_names,
     join,
 )
 from armsim.document.kinds import Format
 from armsim.document.motor import DryFriction, JointCoulomb, Motor
-from armsim.files.nodes import Map, Node, Place, Scalar
+from armsim.files.faults import suggestion
+from armsim.files.nodes import Map, Node, Scalar, shown
 from armsim.formulas.quantity import Context
 from armsim.model import JOINT_TYPES
 
 FORMAT = "armsim/robot/1"
 MOST_JOINTS = 100  # a file could hold thousands, and the time for questions grows with the cube of their number
 NO_VECTOR = (0.0, 0.0, 0.0)
+RESERVED_FRAMES = ("tool", "base", "world")
 
 
 class RobotUnits(Document):
@@ -54,6 +58,13 @@ class Frame(Document):
         doc="roll about x, pitch about y, yaw about z, fixed axes: Rz(yaw) Ry(pitch) Rx(roll), as in URDF",
         example="[0, 0, 0]",
     )
+
+
+class LinkFrame(Document):
+    """A frame that is fixed in a link."""
+
+    link = Text(doc="name of the joint that moves the link", example="R5")
+    xyz, rpy = Frame.xyz, Frame.rpy
 
 
 class ModifiedDH(Document):
@@ -297,7 +308,13 @@ class Robot(Document):
         example="[{name: R1, type: revolute, mdh: {...}, bodies: [...]}]",
     )
     tool = Subdocument(Frame, default={}, doc="the tool, in the last link's frame")
-    payload = Payload(default=None, doc="what the tool carries, in the tool frame", note="nothing")
+    frames = ByName(
+        Subdocument(LinkFrame),
+        default={},
+        doc="more frames, by name, for columns, measures, forces and payloads",
+        example="{left_tip: {link: R5, xyz: [0, 0.02, 0.1]}}",
+    )
+    payload = Payloads(Carried, default=None, doc="what the tool carries, in the tool frame", note="nothing")
 
     rules = tuple(
         Rule(
@@ -316,6 +333,11 @@ class Robot(Document):
         return bool(self.units.angle == "deg")
 
     @property
+    def frame_names(self) -> tuple[str, ...]:
+        """The names of its frames, that of the tool first."""
+        return ("tool", *(self.frames or ()))
+
+    @property
     def joint_names(self) -> tuple[tuple[str, str], ...] | None:
         """Name and type of every joint; None if a fault leaves one unknown."""
         joints = self.joints
@@ -325,19 +347,18 @@ class Robot(Document):
 
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)
-        names: dict[str, Place] = {}
-        for i, joint in enumerate(self.joints or ()):
-            if joint is None:
-                continue
-            where = join(path, f"joints[{i}]")
-            if joint.name in names:
-                first = names[joint.name]
-                where_first = f"on line {first.line}" if first.line else "above it"
-                expected = f"a name of its own for each joint (the first `{joint.name}` is {where_first})"
-                place, found = joint.value_node("name").place, f"a second `{joint.name}`"
-                context.report.add(place, f"{where}.name", expected, found, "rename one of them")
-            elif joint.name is not None:
-                names[joint.name] = joint.value_node("name").place
+        check_names(self.joints or (), join(path, "joints"), context, "joint")
+        names = [joint.name for joint in self.joints or () if joint is not None]
+        for name, frame in (self.frames or {}).items():
+            where = join(path, f"frames.{name}")
+            if name in (*RESERVED_FRAMES, *names):
+                place = self.value_node("frames").place
+                expected = "a name that no joint has, and neither tool, base nor world"
+                context.report.add(place, where, expected, f"`{name}`", "choose another name")
+            if frame is not None and frame.link is not None and frame.link not in names:
+                node = frame.value_node("link")
+                mend = suggestion(str(frame.link), names, "joints are")
+                context.report.add(node.place, f"{where}.link", "the name of a joint", shown(node), mend)
 
 
 ROOT = Subdocument(Robot)
@@ -361,4 +382,6 @@ def read_robot_node(node: Node, context: Context, path: str = "") -> Robot | Non
         angle = units.get("angle") if isinstance(units, Map) else None
         context.degrees = getattr(angle, "value", None) == "deg"
         context.parameters = read_parameters(node.get("parameters"), join(path, "parameters"), context)
+        frames = node.get("frames")
+        context.frames = ("tool", *(frames.entries if isinstance(frames, Map) else ()))
     return ROOT.read(node, path, context)

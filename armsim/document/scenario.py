@@ -6,7 +6,7 @@ from typing import Any
 
 from armsim.actuation import OUTPUTS, Output
 from armsim.document import other_words as words
-from armsim.document.bodies import Payload
+from armsim.document.bodies import Payloads, PickedUp, check_span
 from armsim.document.composite import (
     Choice,
     Document,
@@ -28,7 +28,7 @@ from armsim.document.robot import NO_VECTOR
 from armsim.document.tolerance import LARGEST, LEAST
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, shown
-from armsim.formulas.quantity import Context, Quantity, plain_number
+from armsim.formulas.quantity import Context, plain_number
 from armsim.integrate import METHODS, Tolerance
 
 FORMAT = "armsim/scenario/1"
@@ -206,11 +206,7 @@ class External(Document):
             if self.link not in names:
                 mend = suggestion(self.link, names, "joints are")
                 context.report.add(link.place, join(path, "link"), "the name of a joint", shown(link), mend)
-        start, end = self.from_, self.to
-        if isinstance(start, Quantity) and isinstance(end, Quantity) and start.value >= end.value:
-            context.report.add(
-                end.place, join(path, "to"), f"a time after `from`, {start.of('s')}", end.text, "swap them"
-            )
+        check_span(self, path, context)
 
 
 class Log(Document):
@@ -256,7 +252,7 @@ class Scenario(Document):
     external = List(
         Subdocument(External), default=(), doc="forces and moments on links", example="[{link: R5, force: [0, 0, -5]}]"
     )
-    payload = Payload(default=None, doc="in place of the robot's", note="the robot's")
+    payload = Payloads(PickedUp, default=None, doc="in place of the robot's", note="the robot's")
     log = Subdocument(Log, default={}, doc="what is written down")
 
     @property

@@ -7,8 +7,15 @@ from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import ExternalWrench, external_power, link_wrenches
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
-from armsim.dynamics.jacobian import tool_jacobian
-from armsim.dynamics.kinematics import link_poses, link_velocities, own_poses, tool_pose, tool_position, tool_velocity
+from armsim.dynamics.jacobian import frame_jacobian
+from armsim.dynamics.kinematics import (
+    frame_pose,
+    frame_position,
+    frame_velocity,
+    link_poses,
+    link_velocities,
+    own_poses,
+)
 from armsim.dynamics.momentum import momenta, momenta_and_forces
 from armsim.dynamics.regressor import inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, rnea
@@ -25,6 +32,10 @@ __all__ = [
     "external_power",
     "fastest_algorithm",
     "forward_dynamics",
+    "frame_jacobian",
+    "frame_pose",
+    "frame_position",
+    "frame_velocity",
     "gravity_torque",
     "inertial_parameters",
     "kinetic_energy",
@@ -43,8 +54,4 @@ __all__ = [
     "rnea",
     "solve_held",
     "solve_ldl",
-    "tool_jacobian",
-    "tool_pose",
-    "tool_position",
-    "tool_velocity",
 ]

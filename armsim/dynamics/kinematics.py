@@ -1,9 +1,9 @@
-"""Forward kinematics: poses and velocities of the links and the tool."""
+"""Forward kinematics: poses and velocities of links and frames."""
 
 from __future__ import annotations
 
 from armsim.expr import cos, sin
-from armsim.model import Arm, Joint
+from armsim.model import Arm, Joint, LinkFrame
 from armsim.spatial import ZERO, JointRotation, Pose, Scalar, Vector, Z, cross
 
 
@@ -40,30 +40,32 @@ def link_poses(arm: Arm, q) -> list[Pose]:
     return [pose @ joint.frame for pose, joint in zip(own_poses(arm, q), arm.joints, strict=True)]
 
 
-def tool_pose(arm: Arm, q) -> Pose:
-    """The tool in the world, at joint positions q [rad or m]."""
-    return own_poses(arm, q)[-1] @ arm.tool_in_link
+def frame_pose(arm: Arm, q, frame: LinkFrame) -> Pose:
+    """A frame of the arm in the world, at joint positions q [rad or m]."""
+    return own_poses(arm, q)[arm.link_of(frame)] @ arm.placement(frame)
 
 
-def tool_position(arm: Arm, q) -> Vector:
-    """The tool's origin in the world [m], at joint positions q [rad or m]: from tip to base, without orientations."""
-    p = arm.tool_in_link.position
-    for R, origin in reversed(joint_poses(arm, q)):
+def frame_position(arm: Arm, q, frame: LinkFrame) -> Vector:
+    """A frame's origin in the world [m], at joint positions q [rad or m]: from tip to base, without orientations."""
+    p = arm.placement(frame).position
+    for R, origin in reversed(joint_poses(arm, q)[: arm.link_of(frame) + 1]):
         p = R @ p + origin
     return arm.base.point(p)
 
 
-def tool_velocity(arm: Arm, q, qd) -> tuple[Vector, Vector]:
-    """Angular velocity [rad/s] and velocity of the origin [m/s] of the tool, in world axes.
+def frame_velocity(arm: Arm, q, qd, frame: LinkFrame) -> tuple[Vector, Vector]:
+    """Angular velocity [rad/s] and velocity of the origin [m/s] of a frame, in world axes.
 
     Args:
         arm: The arm, n joints.
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
+        frame: The frame.
     """
-    w, v = link_velocities(arm, q, qd)[-1]
-    R = own_poses(arm, q)[-1].rotation
-    return R @ w, R @ (v + cross(w, arm.tool_in_link.position))
+    link = arm.link_of(frame)
+    w, v = link_velocities(arm, q, qd)[link]
+    R = own_poses(arm, q)[link].rotation
+    return R @ w, R @ (v + cross(w, arm.placement(frame).position))
 
 
 def along(joint: Joint, moment: Vector, force: Vector) -> Scalar:

@@ -40,7 +40,7 @@ def regressor(arm: Arm, q, qd, qdd) -> list[list[Scalar]]:
         qdd: Joint accelerations [rad/s² or m/s²], n scalars.
     """
     bare = replace(
-        arm, joints=tuple(replace(joint, inertia=Inertia(), motor=None) for joint in arm.joints), payload=Inertia()
+        arm, joints=tuple(replace(joint, inertia=Inertia(), motor=None) for joint in arm.joints), payloads=()
     )
     columns: list[list[Scalar]] = []
     for i in range(arm.n):

@@ -10,12 +10,12 @@ from typing import Any
 from armsim.actuation import drive_torques, limit_torques
 from armsim.dynamics import (
     bias,
+    frame_jacobian,
+    frame_pose,
     gravity_torque,
     kinetic_energy,
     mass_matrix,
     potential_energy,
-    tool_jacobian,
-    tool_pose,
 )
 from armsim.errors import UsageError, spelled
 from armsim.exporting.interface import Argument, Entry, Kind, Named, Stepping
@@ -77,7 +77,7 @@ QUESTIONS: dict[str, Question] = {
         "Forward kinematics: the tool in the world.",
         ("q",),
         ("pose", "position, and orientation as a unit quaternion"),
-        lambda arm, q: tool_pose(arm, q).coordinates,
+        lambda arm, q: frame_pose(arm, q, arm.tool).coordinates,
         lambda arm: [Named(name, "m" if len(name) == 1 else "") for name in POSE],
     ),
     "mass": Question(
@@ -109,7 +109,7 @@ QUESTIONS: dict[str, Question] = {
         "Geometric Jacobian of the tool in world axes, angular velocity first.",
         ("q",),
         ("J", "Jacobian, row by row"),
-        tool_jacobian,
+        lambda arm, q: frame_jacobian(arm, q, arm.tool),
         _pairs(lambda arm: [f"{kind}{axis}" for kind in "wv" for axis in "xyz"]),
     ),
     "energy": Question(

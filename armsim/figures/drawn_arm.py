@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from armsim import document
 from armsim.arm.robot import Robot
 from armsim.arm.solids import Solid, link_inertia, solids
-from armsim.dynamics import own_poses, tool_position
+from armsim.dynamics import frame_position, own_poses
 from armsim.loading import build_robot
 from armsim.model import Arm
 from armsim.spatial import Pose, Vector
@@ -75,7 +75,10 @@ class DrawnArm:
     @property
     def ends(self) -> list[Array]:
         """The origins of the links' own frames and of the tool, each in the frame before [m]."""
-        return [vector(at) for at in (*(joint.position for joint in self.arm.joints), self.arm.tool_in_link.position)]
+        return [
+            vector(at)
+            for at in (*(joint.position for joint in self.arm.joints), self.arm.placement(self.arm.tool).position)
+        ]
 
     @cached_property
     def size(self) -> float:
@@ -130,11 +133,11 @@ class DrawnArm:
     def frames(self, q: Sequence[float]) -> Array:
         """Frames in the world at joint positions q [rad or m]: base, the links' own, and tool; shape (n + 2, 4, 4)."""
         own = own_poses(self.arm, q)
-        return np.stack([matrix(pose) for pose in (self.arm.base, *own, own[-1] @ self.arm.tool_in_link)])
+        return np.stack([matrix(pose) for pose in (self.arm.base, *own, own[-1] @ self.arm.placement(self.arm.tool))])
 
     def way(self, q: Array) -> Array:
         """The tool's places [m] at rows of joint positions, shape (rows, 3)."""
-        return np.array([[*tool_position(self.arm, row)] for row in q.tolist()], float)
+        return np.array([[*frame_position(self.arm, row, self.arm.tool)] for row in q.tolist()], float)
 
     def center_of_mass(self, frames: Array) -> tuple[float, Array]:
         """Mass of links and payload [kg], and their centre [m]; the base's origin for an arm without mass."""

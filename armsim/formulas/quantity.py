@@ -73,6 +73,7 @@ class Context:
         parameters: Those that formulas may use, by name.
         broken: Parameters without a value, which is reported; formulas that use them are skipped.
         joints: The joints' names and types, where they are known.
+        frames: The names of the arm's frames, where they are known.
         folder: The file's folder, for paths in it.
         letters: Total length of the formulas so far.
         formulas: Parsed formulas, by text.
@@ -88,6 +89,7 @@ class Context:
     parameters: dict[str, Quantity] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     joints: tuple[tuple[str, str], ...] | None = None
+    frames: tuple[str, ...] | None = None
     folder: str = ""
     letters: int = 0
     formulas: dict[str, Formula] = field(default_factory=dict)

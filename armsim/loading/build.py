@@ -7,13 +7,26 @@ open number may take any value, so what it belongs to is built.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armsim import document
 from armsim.expr import is_number, sqrt
 from armsim.loading.settle import settle
-from armsim.model import JOINT_TYPES, Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimits, Thermal, bodies
+from armsim.model import (
+    JOINT_TYPES,
+    Arm,
+    BrushDrop,
+    Coulomb,
+    Joint,
+    Limit,
+    LinkFrame,
+    Motor,
+    MotorLimits,
+    Payload,
+    Thermal,
+    bodies,
+)
 from armsim.spatial import (
     IDENTITY,
     Inertia,
@@ -33,14 +46,13 @@ from armsim.spatial import (
 RADIANS = math.pi / 180
 
 
-def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None, payload: Inertia | None = None) -> Arm:
+def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None) -> Arm:
     """The arm of a robot file.
 
     Args:
         robot: As `armsim.loading.load_robot_file` reads it.
         open: Scalars in place of the file's numbers, by path, in the file's unit: `{"joints[0].motor.Kp": kp,
             "parameters.upper": upper}`. Formulas are evaluated on open parameters.
-        payload: Of the tool, in place of the robot's.
 
     Raises:
         UsageError: There is no number at a path of `open`.
@@ -55,15 +67,16 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None,
             pre = before @ pre
         joints.append(build_joint(joint, pre, offset, after, degrees))
         before = after
-    if payload is None:
-        payload = Inertia() if robot.payload is None else build_body(robot.payload, degrees)
+    tool = LinkFrame("tool", "", build_frame(robot.tool, degrees))
+    more = (LinkFrame(name, it.link, build_frame(it, degrees)) for name, it in robot.frames.items())
+    frames = (tool, *more)
     return Arm(
         name=robot.name,
         gravity=Vector(*robot.gravity),
         base=build_frame(robot.base, degrees),
         joints=tuple(joints),
-        tool=build_frame(robot.tool, degrees),
-        payload=payload,
+        frames=frames,
+        payloads=() if robot.payload is None else build_payloads(robot.payload, degrees),
     )
 
 
@@ -125,7 +138,32 @@ def build_coulomb(coulomb: Scalar | document.JointCoulomb | document.MotorCoulom
     return None if all(map(document.JointCoulomb.positive.means_absent, sides)) else Coulomb(*sides)
 
 
-def build_frame(frame: document.Frame, degrees: bool = False) -> Pose:
+def build_payloads(
+    carried: document.Document | Sequence[document.Carried],
+    degrees: bool,
+    spans: Sequence[Sequence[Scalar | None]] = (),
+) -> tuple[Payload, ...]:
+    """What frames carry: the body of the tool, or those of a list.
+
+    Args:
+        carried: Settled.
+        degrees: Whether the file's angles are degrees.
+        spans: Of each of a list, when it is picked up and put down [s].
+    """
+    if isinstance(carried, document.Document):
+        return (Payload(build_body(carried, degrees)),)
+    return tuple(
+        Payload(
+            build_body(item.solid, degrees),
+            item.frame,
+            item.name,
+            *span,
+        )
+        for item, span in zip(carried, spans or [()] * len(carried), strict=True)
+    )
+
+
+def build_frame(frame: document.Frame | document.LinkFrame, degrees: bool = False) -> Pose:
     """A pose from xyz and rpy."""
     turn = RADIANS if degrees else 1.0
     return Pose(rotation_rpy(*(angle * turn for angle in frame.rpy)), Vector(*frame.xyz))

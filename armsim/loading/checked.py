@@ -31,6 +31,7 @@ class WholeSteps:
         period: Of samples; None for continuous control.
         delay: Of commands; None without.
         external: Beginning and end of each external force; None where it has none.
+        payload: Of each payload of a list, likewise.
     """
 
     dt: float
@@ -39,6 +40,12 @@ class WholeSteps:
     period: int | None
     delay: int | None
     external: tuple[tuple[int | None, int | None], ...]
+    payload: tuple[tuple[int | None, int | None], ...]
+
+    @property
+    def jumps(self) -> list[int]:
+        """When external forces and payloads begin and end."""
+        return [step for span in (*self.external, *self.payload) for step in span if step is not None]
 
     @property
     def delay_in_periods(self) -> int:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 
 from armsim import document
+from armsim.document.bodies import carried
 from armsim.document.kinds import join
 from armsim.dynamics import crba, pivots
 from armsim.files.faults import Fault
@@ -63,11 +64,10 @@ def doubts(
         found += _of_pitch(joint.pitch, where)
         found += [] if joint.motor is None else ratings_doubts(joint.motor, f"{where}.motor")
     own = payload is None
-    carried = robot.payload if own else payload
-    if carried is not None:
-        where = join(path, "payload") if own else "payload"
-        found += _of_body(carried, where, "the payload", length, degrees if own else payload_degrees)
-        found += too_heavy({where: carried}, "the payload", length)
+    degrees = degrees if own else payload_degrees
+    for where, _, body in carried(robot.payload, join(path, "payload")) if own else carried(payload):
+        found += _of_body(body, where, "the payload", length, degrees)
+        found += too_heavy({where: body}, "the payload", length)
     return [*found, *_of_stops(arm, robot, path), *other_units(arm, robot, length, path)]
 
 
@@ -240,7 +240,7 @@ def _of_stops(arm: Arm, robot: document.Robot, path: str) -> Iterator[Fault]:
 
 def _length(arm: Arm) -> float:
     """The length of the stretched arm: from joint to joint and to the tool, with the travel of sliding joints [m]."""
-    length = sum(math.hypot(*joint.position) for joint in arm.joints) + math.hypot(*arm.tool_in_link.position)
+    length = sum(math.hypot(*joint.position) for joint in arm.joints) + math.hypot(*arm.placement(arm.tool).position)
     for joint in arm.joints:
         if joint.kind.slides:
             ends = (0.0, 0.0) if joint.limit is None else (joint.limit.lower, joint.limit.upper)

@@ -21,7 +21,7 @@ from armsim.dynamics.external import ExternalWrench
 from armsim.expr import Scalar
 from armsim.files.source import Source
 from armsim.integrate import Tolerance
-from armsim.loading.build import RADIANS, build_body, build_robot
+from armsim.loading.build import RADIANS, build_payloads, build_robot
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.control import build_controller
 from armsim.loading.reference import resolved_reference
@@ -82,14 +82,9 @@ class Scenario:
         return self.method in ADAPTIVE
 
     @property
-    def jumps(self) -> list[int]:
-        """Steps at which external forces begin or end."""
-        return [step for span in self.file.steps.external for step in span if step is not None]
-
-    @property
     def jump_every(self) -> int:
-        """Steps of which the samples of the command, the jumps of external forces and the end are multiples."""
-        return gcd(self.clock.steps, self.clock.sample_every or 0, *self.jumps)
+        """Steps of which the samples of the command, the jumps of external forces and payloads, and the end are multiples."""
+        return gcd(self.clock.steps, self.clock.sample_every or 0, *self.file.steps.jumps)
 
     @property
     def land_every(self) -> int:
@@ -151,16 +146,18 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     own, of_robot = split_overrides(open)
     scenario = settle(file.document, own)
     degrees = scenario.degrees
-    payload = None if scenario.payload is None else build_body(scenario.payload, degrees)
-    arm = build_robot(file.robot.document, of_robot, payload)
+    integrator, steps = scenario.integrator, file.steps
+    num, den = time_ratio(steps.dt)
+    clock = Clock(num, den, steps.duration, steps.period, steps.log)
+    arm = build_robot(file.robot.document, of_robot)
+    if scenario.payload is not None:
+        spans = [[None if step is None else clock.at(step) for step in span] for span in steps.payload]
+        arm = replace(arm, payloads=build_payloads(scenario.payload, degrees, spans))
     turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
 
     def si(values: Sequence[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
         return default if values is None else tuple(x * turn for x, turn in zip(values, turns, strict=True))
 
-    integrator, steps = scenario.integrator, file.steps
-    num, den = time_ratio(steps.dt)
-    clock = Clock(num, den, steps.duration, steps.period, steps.log)
     period = None if clock.sample_every is None else clock.at(clock.sample_every)
     initial_q = si(scenario.initial.q, arm.initial)
     on = scenario.control is not None and scenario.control.on
@@ -215,9 +212,7 @@ def resolved_scenario(scenario: Scenario) -> document.Scenario:
     """A scenario in full, its robot inline, angles in radians."""
     file, clock = scenario.file, scenario.clock
     content = file.document
-    payload = content.payload
-    if scenario.degrees and isinstance(payload, document.KnownInertia):
-        payload = payload.replaced(rpy=tuple(angle.value * RADIANS for angle in payload.rpy))
+    payload = _in_radians(content.payload) if scenario.degrees else content.payload
     return document.Scenario(
         name=file.name,
         robot=resolved_robot(file.robot.document),
@@ -234,6 +229,15 @@ def resolved_scenario(scenario: Scenario) -> document.Scenario:
             every=clock.at(clock.log_every), format=None if scenario.log_format == "csv" else scenario.log_format
         ),
     )
+
+
+def _in_radians(payload: Any) -> Any:
+    """A payload whose angles are degrees, in radians."""
+    if isinstance(payload, tuple):
+        return tuple(item if item.body is None else item.replaced(body=_in_radians(item.body)) for item in payload)
+    if not isinstance(payload, document.KnownInertia):
+        return payload
+    return payload.replaced(rpy=tuple(angle.value * RADIANS for angle in payload.rpy))
 
 
 def _integrator(scenario: Scenario) -> document.Integrator:

@@ -84,7 +84,8 @@ def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) 
     assert isinstance(root, Map)  # or it has been refused
     context = Context(report, folder=os.path.dirname(file))
     robot, robot_sources = _robot(root.get("robot"), "robot", of_robot, context)
-    context.joints = None if robot is None else robot.joint_names
+    if robot is not None:
+        context.joints, context.frames = robot.joint_names, robot.frame_names
     root = apply_overrides(root, own, report, kind=SCENARIO, joints=_joint_lists(root, robot, context))
     assert isinstance(root, Map)  # as before
     sound = not report.faults  # with faults, a motor that is given may count as missing
@@ -194,8 +195,10 @@ def _steps(scenario: document.Scenario, path: str, context: Context) -> WholeSte
         "inputs.period": None if inputs is None else inputs.period,
         "control.delay": None if control is None else control.delay,
     }
-    for i, item in enumerate(external):
-        times |= {f"external[{i}].{key}": None if item is None else item.entries[key] for key in ("from", "to")}
+    carried = scenario.payload if isinstance(scenario.payload, tuple) else ()
+    for of, items in (("external", external), ("payload", carried)):
+        for i, item in enumerate(items):
+            times |= {f"{of}[{i}].{key}": None if item is None else item.entries[key] for key in ("from", "to")}
     times["duration"] = scenario.duration
     given = {where: time for where, time in times.items() if time is not None}
     dt = _step(scenario, given, path, context)
@@ -210,7 +213,10 @@ def _steps(scenario: document.Scenario, path: str, context: Context) -> WholeSte
     if every is None and duration is not None:
         every = max(1, round(duration / ROWS))
     periods = [steps("control.period"), steps("inputs.period")]
-    spans = tuple((steps(f"external[{i}].from", 0), steps(f"external[{i}].to", 0)) for i in range(len(external)))
+    spans = [
+        tuple((steps(f"{of}[{i}].from", 0), steps(f"{of}[{i}].to", 0)) for i in range(len(items)))
+        for of, items in (("external", external), ("payload", carried))
+    ]
     period = next((count for count in periods if count is not None), None)
     later = None if delay is None else steps("control.delay", 0)
     if delay is not None and later and period:
@@ -224,7 +230,7 @@ def _steps(scenario: document.Scenario, path: str, context: Context) -> WholeSte
             expected = f"at most {MOST_DELAY} periods, {MOST_DELAY * period * dt:g} s"
             mend = "make it shorter, or the period longer"
             context.report.add(delay.place, where, expected, delay.of("s"), mend)
-    return None if duration is None or every is None else WholeSteps(dt, duration, every, period, later, spans)
+    return None if duration is None or every is None else WholeSteps(dt, duration, every, period, later, *spans)
 
 
 def _step(scenario: document.Scenario, times: dict[str, Quantity], path: str, context: Context) -> float | None:

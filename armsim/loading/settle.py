@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from armsim import document as documents
-from armsim.document.base import Document, Subdocument, below
-from armsim.document.composite import List, OneOf, PerJoint
+from armsim.document.base import Document, below
 from armsim.document.control import RobotReference
 from armsim.document.kinds import Kind
 from armsim.document.paths import EVERY, PathError, joint_index, parse_path, path_text
@@ -68,14 +67,9 @@ def is_structure(steps: Sequence[str | int], root: Kind[Any] = SCENARIO) -> bool
     """Whether the number at a path decides what is computed, by the steps of the path."""
     kind: Kind[Any] | None = root
     for i, step in enumerate(steps):
-        if isinstance(kind, Subdocument):
-            kind = kind.of.fields.get(str(step))
-        elif isinstance(kind, RobotReference):
+        if isinstance(kind, RobotReference):
             return is_structure(steps[i:], ROBOT)
-        elif isinstance(kind, OneOf):
-            kind = kind.variants.get(str(step))
-        else:
-            kind = kind.item if isinstance(kind, (List, PerJoint)) else None
+        kind = None if kind is None else kind.below(step)
         if kind is not None and kind.structure:
             return True
     return False

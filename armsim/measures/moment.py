@@ -9,7 +9,7 @@ from typing import Any
 
 from armsim.actuation import JointTorque, acting_limits
 from armsim.control import Controller
-from armsim.dynamics import tool_position
+from armsim.dynamics import frame_position
 from armsim.expr import Scalar, absolute
 from armsim.plant import Plant
 from armsim.plant.columns import Instant, value_of
@@ -106,7 +106,7 @@ class Moment:
         """From the tool to where it would be at the target, in the world [m]."""
         assert self.target is not None
         arm = self.plant.arm
-        return tool_position(arm, self.target) - tool_position(arm, self.x.q)
+        return frame_position(arm, self.target, arm.tool) - frame_position(arm, self.x.q, arm.tool)
 
     def column(self, name: str) -> Scalar:
         """A column of the row, in SI units; in degrees where its heading says so.

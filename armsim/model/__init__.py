@@ -1,19 +1,23 @@
 """The model of an arm: frozen data, apart from its state, its numbers checked before it is built."""
 
 from armsim.model.arm import Arm
+from armsim.model.frame import TOOL, LinkFrame, Payload
 from armsim.model.joint import Joint, Limit
 from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import BrushDrop, Coulomb, Motor, MotorLimits, Thermal
 
 __all__ = [
     "JOINT_TYPES",
+    "TOOL",
     "Arm",
     "BrushDrop",
     "Coulomb",
+    "LinkFrame",
     "Joint",
     "JointType",
     "Limit",
     "Motor",
     "MotorLimits",
+    "Payload",
     "Thermal",
 ]

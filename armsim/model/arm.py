@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from armsim.model.frame import TOOL, LinkFrame, Payload
 from armsim.model.joint import Joint
 from armsim.spatial import ZERO, Inertia, Pose, Scalar, Symmetric, Vector
 
@@ -19,16 +20,16 @@ class Arm:
         gravity: Free-fall acceleration in the world [m/s²].
         base: The arm's base in the world.
         joints: From base to tip, each with its link.
-        tool: The tool in the user's frame of the last link.
-        payload: What the tool carries, about the tool's origin.
+        frames: Frames fixed in links, the tool first.
+        payloads: What they carry.
     """
 
     name: str
     gravity: Vector
     base: Pose
     joints: tuple[Joint, ...]
-    tool: Pose = Pose()
-    payload: Inertia = Inertia()
+    frames: tuple[LinkFrame, ...] = (TOOL,)
+    payloads: tuple[Payload, ...] = ()
 
     def __repr__(self) -> str:
         return f"Arm({self.name}: {', '.join(self.joint_names)})"
@@ -52,17 +53,41 @@ class Arm:
         """Joint positions, velocities or accelerations, angles in degrees if asked for; see `JointType.shown`."""
         return [joint.kind.shown(value, degrees) for joint, value in zip(self.joints, values, strict=True)]
 
-    @cached_property
-    def tool_in_link(self) -> Pose:
-        """The tool in the last link's own frame."""
-        return self.joints[-1].frame @ self.tool
+    @property
+    def tool(self) -> LinkFrame:
+        """The tool."""
+        return self.frames[0]
+
+    def frame(self, name: str) -> LinkFrame:
+        """The frame of a name.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return {frame.name: frame for frame in self.frames}[name]
+
+    def link_of(self, frame: LinkFrame) -> int:
+        """Index of the link in which a frame is fixed."""
+        return self.joint_names.index(frame.link) if frame.link else self.n - 1
+
+    def placement(self, frame: LinkFrame) -> Pose:
+        """A frame in its link's own frame."""
+        return self.joints[self.link_of(frame)].frame @ frame.pose
+
+    def carried_by(self, frame: LinkFrame) -> Inertia:
+        """The sum of a frame's payloads, about its origin."""
+        carried = [payload.inertia for payload in self.payloads if payload.frame == frame.name]
+        return sum(carried[1:], start=carried[0]) if carried else Inertia()
 
     @cached_property
     def inertias(self) -> tuple[Inertia, ...]:
-        """The links' inertias, each about its own frame's origin, the last with the payload."""
-        carried = self.payload.moved(self.tool_in_link.rotation, self.tool_in_link.position)
-        last = self.joints[-1].inertia + carried
-        return (*(joint.inertia for joint in self.joints[:-1]), last)
+        """The links' inertias with all payloads, each about its own frame's origin."""
+        inertias = [joint.inertia for joint in self.joints]
+        for payload in self.payloads:
+            frame = self.frame(payload.frame)
+            place, link = self.placement(frame), self.link_of(frame)
+            inertias[link] = inertias[link] + payload.inertia.moved(place.rotation, place.position)
+        return tuple(inertias)
 
     @cached_property
     def regrouped(self) -> tuple[Inertia, ...]:

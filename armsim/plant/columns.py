@@ -15,7 +15,7 @@ from typing import Literal
 
 from armsim.actuation import JointTorque
 from armsim.control import Desired
-from armsim.dynamics import Algorithm, kinetic_energy, mass_matrix, own_poses, potential_energy, tool_velocity
+from armsim.dynamics import Algorithm, frame_velocity, kinetic_energy, mass_matrix, own_poses, potential_energy
 from armsim.expr import Scalar, dot
 from armsim.model import JOINT_TYPES, Arm, Joint, JointType
 from armsim.spatial import Pose
@@ -49,7 +49,7 @@ class Instant:
     @cached_property
     def tool(self) -> Pose:
         """The tool in the world."""
-        return own_poses(self.arm, self.q)[-1] @ self.arm.tool_in_link
+        return own_poses(self.arm, self.q)[-1] @ self.arm.placement(self.arm.tool)
 
     @cached_property
     def energies(self) -> tuple[Scalar, Scalar]:
@@ -126,7 +126,7 @@ KINDS: dict[str, ColumnKind] = {
     "velocity": ColumnKind(
         "the tool in the world: velocity of its origin, and angular velocity, both along the world's axes",
         "trajectory",
-        lambda now: [x for vector in reversed(tool_velocity(now.arm, now.q, now.qd)) for x in vector],
+        lambda now: [x for vector in reversed(frame_velocity(now.arm, now.q, now.qd, now.arm.tool)) for x in vector],
         parts={
             **{f"v{axis}": f"v{axis}_m_s" for axis in "xyz"},
             **{f"w{axis}": f"w{axis}_rad_s" for axis in "xyz"},

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from armsim.control import Controller, Memory, Seen
-from armsim.dynamics import solve_held, tool_pose
+from armsim.dynamics import frame_pose, solve_held
 from armsim.errors import UsageError
 from armsim.expr import Scalar, both, flatten, leaves, unflatten, where, with_jacobian
 from armsim.integrate import Motion
@@ -195,7 +195,7 @@ class Linearizer:
         output = None if plant.command is None else plant.command.output
         self._driven = replace(held(plant, output), method="explicit_euler", audit=False)
         self._equations = with_jacobian(self._residual, (0, 1, 2, 3), "equations")
-        self._tool = with_jacobian(lambda q: [*tool_pose(plant.arm, q).position], (0,), "tool")
+        self._tool = with_jacobian(lambda q: [*frame_pose(plant.arm, q, plant.arm.tool).position], (0,), "tool")
         self._feedback = with_jacobian(self._commanded, (0, 1, 2, 3), "feedback")
 
     def at(self, t: float, state: Sequence[Scalar]) -> Linearization:

@@ -158,7 +158,7 @@ class StepDoubling:
 
         Samples, and jumps of external forces, stay where they are: steps are begun anew there.
         """
-        every, jumps, scales = self._job.clock.sample_every, self._setup.scenario.jumps, self._motions()
+        every, jumps, scales = self._job.clock.sample_every, self._setup.scenario.file.steps.jumps, self._motions()
         restarts = {*range(0, self.steps, every or self.steps), *jumps}
         if every == 1 or len(restarts) > RESTARTS:
             return math.inf

@@ -107,7 +107,7 @@ def _in_words(of: Values) -> str:
 
 def is_unladen(scenario: Scenario) -> bool:
     """Whether the tool carries nothing, so that a mass may be hung on it."""
-    return scenario.file.document.payload is None and scenario.arm.payload.mass == 0.0
+    return scenario.file.document.payload is None and not any(payload.inertia.mass for payload in scenario.arm.payloads)
 
 
 def mass_of(scenario: Scenario) -> float:

@@ -8,7 +8,7 @@ import pytest
 from armsim.actuation import drive_torques, limit_torques, motor_demands
 from armsim.arm.forward import forward
 from armsim.arm.robot import Robot
-from armsim.dynamics import link_poses, mass_matrix, tool_pose
+from armsim.dynamics import frame_pose, link_poses, mass_matrix
 from armsim.errors import UsageError
 
 
@@ -28,7 +28,7 @@ def test_they_are_those_of_the_robot_to_the_bit(arms, kinds):
     found, links = [pose.frame() for pose in link_poses(arm, q)], robot.link_poses(q)
     assert [link.position for link in found] == links.position.tolist()
     assert [link.quaternion for link in found] == links.quaternion.tolist()
-    assert tool_pose(arm, q).frame().position == robot.forward_kinematics(q).position.tolist()
+    assert frame_pose(arm, q, arm.tool).frame().position == robot.forward_kinematics(q).position.tolist()
 
 
 def test_voltages_are_kept_as_given_and_torques_follow_from_the_motors(arms):

@@ -68,8 +68,8 @@ def test_degrees_of_a_scenario_leave_the_robot_alone():
 
 def test_a_payload_stands_in_place_of_the_robots():
     scenario = read_scenario({**BASE, "robot": "two_link", "payload": {"sphere": {"mass": 2, "radius": 0.1}}})
-    assert scenario.arm.payload.mass == 2
-    assert scenario.arm.payload.J.xx == pytest.approx(2 * 2 * 0.01 / 5)
+    assert scenario.arm.payloads[0].inertia.mass == 2
+    assert scenario.arm.payloads[0].inertia.J.xx == pytest.approx(2 * 2 * 0.01 / 5)
 
 
 def test_forces_act_between_times_on_the_grid():
@@ -147,7 +147,7 @@ def test_keys_that_were_left_out_can_be_set():
     scenario = read_scenario("arm5_hold", {"control.period": "1e-3", "payload.mass": 0.5, "robot.joints[0].friction.viscous": 2,
                                            "initial.q": "[0, 0, 0, 0, 0]", "control.limit": 24})  # fmt: skip
     assert scenario.clock.sample_every == 10
-    assert scenario.arm.payload.mass == 0.5
+    assert scenario.arm.payloads[0].inertia.mass == 0.5
     assert scenario.arm.joints[0].viscous == 2
     assert scenario.initial_q == (0,) * 5
     assert scenario.command.limit == (24,) * 5

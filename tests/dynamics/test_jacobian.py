@@ -10,13 +10,14 @@ import pytest
 from armsim.dynamics import (
     ExternalWrench,
     bias,
+    frame_jacobian,
+    frame_pose,
     link_poses,
     link_wrenches,
     own_poses,
-    tool_jacobian,
-    tool_pose,
 )
-from armsim.spatial import Inertia, Pose, Vector
+from armsim.model import LinkFrame
+from armsim.spatial import Pose, Vector
 
 ROUNDING = 1e-12  # of lengths and forces of order 10 through a dozen joints
 
@@ -27,10 +28,12 @@ def array(rotation) -> np.ndarray:
 
 def test_the_jacobian_is_the_derivative_of_the_tools_pose(arm, motion, exact_gradient):
     q, *_ = motion(arm)
-    J = np.array(tool_jacobian(arm, q))
-    assert np.allclose(J[3:].T, exact_gradient(arm, lambda x: [*tool_pose(arm, x).position], q), atol=ROUNDING)
-    R = array(tool_pose(arm, q).rotation)
-    for i, dR in enumerate(exact_gradient(arm, lambda x: array(tool_pose(arm, x).rotation), q)):
+    J = np.array(frame_jacobian(arm, q, arm.tool))
+    assert np.allclose(
+        J[3:].T, exact_gradient(arm, lambda x: [*frame_pose(arm, x, arm.tool).position], q), atol=ROUNDING
+    )
+    R = array(frame_pose(arm, q, arm.tool).rotation)
+    for i, dR in enumerate(exact_gradient(arm, lambda x: array(frame_pose(arm, x, arm.tool).rotation), q)):
         W = dR @ R.T  # the cross product with the angular velocity
         assert np.allclose([W[2, 1], W[0, 2], W[1, 0]], J[:3, i], atol=ROUNDING)
         assert np.allclose(W, -W.T, atol=ROUNDING)
@@ -39,10 +42,10 @@ def test_the_jacobian_is_the_derivative_of_the_tools_pose(arm, motion, exact_gra
 def test_a_wrench_at_the_tool_is_felt_through_the_transposed_jacobian(arm, motion):
     q, qd, _ = motion(arm, seed=3)
     force, moment = Vector(1.0, -2.0, 3.0), Vector(0.4, 0.5, -0.6)
-    last = ExternalWrench(arm.n - 1, arm.tool.position, force, moment, "world")
+    last = ExternalWrench(arm.n - 1, arm.tool.pose.position, force, moment, "world")
     outside = link_wrenches(arm, 0.0, own_poses(arm, q), [last])
     felt = np.subtract(bias(arm, q, qd), bias(arm, q, qd, outside))
-    assert np.allclose(felt, np.array(tool_jacobian(arm, q)).T @ [*moment, *force], atol=ROUNDING * 10)
+    assert np.allclose(felt, np.array(frame_jacobian(arm, q, arm.tool)).T @ [*moment, *force], atol=ROUNDING * 10)
 
 
 @pytest.mark.parametrize("link", [0, 1, 2, 3])
@@ -53,8 +56,10 @@ def test_a_force_on_a_link_loads_only_the_joints_before_it(link, arms, motion):
     outside = link_wrenches(arm, 0.0, own_poses(arm, q), [ExternalWrench(link, point, force)])
     felt = np.subtract(bias(arm, q, qd), bias(arm, q, qd, outside))
     # the arm cut off after the link, its tool at the point, has the Jacobian wanted
-    short = replace(arm, joints=arm.joints[: link + 1], tool=Pose(position=point), payload=Inertia())
-    J = np.array(tool_jacobian(short, q[: link + 1]))
+    short = replace(
+        arm, joints=arm.joints[: link + 1], frames=(LinkFrame("tool", pose=Pose(position=point)),), payloads=()
+    )
+    J = np.array(frame_jacobian(short, q[: link + 1], short.tool))
     assert np.allclose(felt[: link + 1], J[3:].T @ [*force], atol=ROUNDING * 10)
     assert not felt[link + 1 :].any()
 

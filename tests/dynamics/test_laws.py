@@ -93,11 +93,11 @@ def test_momentum_along_a_first_joint_that_gravity_does_not_feel_is_conserved(
 
 
 def test_payload_of_zero_kg_changes_no_bit_of_the_dynamics(arms, motion):
-    from armsim.model import bodies
+    from armsim.model import Payload, bodies
 
     arm = arms.serial("RRPR")
-    without = replace(arm, payload=type(arm.payload)())
-    empty = replace(arm, payload=bodies.point(0.0, Vector(0.3, -0.2, 0.1)))
+    without = replace(arm, payloads=())
+    empty = replace(arm, payloads=(Payload(bodies.point(0.0, Vector(0.3, -0.2, 0.1))),))
     q, qd, qdd = motion(arm)
     assert rnea(empty, q, qd, qdd) == rnea(without, q, qd, qdd) != rnea(arm, q, qd, qdd)
     assert forward_dynamics(empty, q, qd, qdd) == forward_dynamics(without, q, qd, qdd)
@@ -121,7 +121,7 @@ def test_the_kinetic_energy_is_that_of_the_moving_points(arms, motion):
     arm = arms.serial("RPSR")
     points = [Vector(0.1 * i, 0.2, -0.1) for i in range(arm.n)]
     joints = tuple(replace(j, inertia=bodies.point(1.5, p)) for j, p in zip(arm.joints, points, strict=True))
-    arm = replace(arm, joints=joints, payload=type(arm.payload)())
+    arm = replace(arm, joints=joints, payloads=())
     q, qd, _ = motion(arm)
     h = 1e-5
 

@@ -14,14 +14,14 @@ from armsim.dynamics import (
     bias,
     crba,
     forward_dynamics,
+    frame_pose,
     gravity_torque,
     link_poses,
     link_wrenches,
     rnea,
-    tool_pose,
 )
 from armsim.expr import trace
-from armsim.model import Arm, Joint
+from armsim.model import Arm, Joint, LinkFrame
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
 from tests.published import ARMS
 
@@ -134,7 +134,7 @@ def arm_of(entry: dict) -> Arm:
         )
     gravity = Vector(*entry["golden"].get("gravity", (0.0, 0.0, -9.81)))
     tool = Pose(position=Vector(*(row[3] for row in entry["tool_from_last_frame"])))
-    return Arm(entry["title"], gravity, Pose(), tuple(joints), tool)
+    return Arm(entry["title"], gravity, Pose(), tuple(joints), (LinkFrame("tool", pose=tool),))
 
 
 @pytest.mark.parametrize("name", published())
@@ -148,7 +148,7 @@ def test_published_arms_give_the_figures_of_pinocchio_to_the_digits_printed(name
         "holding_torque": gravity_torque(arm, q),
         "mass_matrix_diag": [row[-1] for row in crba(arm, q)],
         "rnea_tau": rnea(arm, q, qd, qdd),
-        "tool_position": list(tool_pose(arm, q).position),
+        "tool_position": list(frame_pose(arm, q, arm.tool).position),
     }
     for quantity, values in found.items():
         for value, printed in zip(values, golden[quantity], strict=True):

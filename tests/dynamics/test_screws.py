@@ -12,6 +12,8 @@ from armsim.dynamics import (
     bias,
     crba,
     forward_dynamics,
+    frame_jacobian,
+    frame_pose,
     gravity_torque,
     kinetic_energy,
     link_poses,
@@ -19,10 +21,8 @@ from armsim.dynamics import (
     momenta_and_forces,
     potential_energy,
     rnea,
-    tool_jacobian,
-    tool_pose,
 )
-from armsim.model import Arm, Joint, Motor
+from armsim.model import Arm, Joint, LinkFrame, Motor, Payload
 from armsim.spatial import ZERO, Inertia, Matrix, Pose, Symmetric, Vector, rotation_y
 
 G = 9.81
@@ -154,13 +154,13 @@ def test_a_left_handed_screw_is_the_mirror_image_of_a_right_handed_one(arms, mot
         gravity=flip @ arm.gravity,
         base=Pose(flip @ arm.base.rotation @ flip, flip @ arm.base.position),
         joints=tuple(joints),
-        tool=Pose(flip @ arm.tool.rotation @ flip, flip @ arm.tool.position),
-        payload=mirrored(arm.payload),
+        frames=(LinkFrame("tool", pose=Pose(flip @ arm.tool.pose.rotation @ flip, flip @ arm.tool.pose.position)),),
+        payloads=(Payload(mirrored(arm.payloads[0].inertia)),),
     )
     state = motion(arm)
     opposite = [[-x for x in values] for values in state]
     assert rnea(image, *opposite) == pytest.approx([-tau for tau in rnea(arm, *state)], rel=1e-12)
-    there, here = tool_pose(image, opposite[0]).position, tool_pose(arm, state[0]).position
+    there, here = frame_pose(image, opposite[0], image.tool).position, frame_pose(arm, state[0], arm.tool).position
     assert tuple(there) == pytest.approx(tuple(flip @ here), rel=1e-12)
 
 
@@ -218,9 +218,9 @@ def test_mass_matrix_jacobian_pose_and_energies_with_screws_are_those_of_pinocch
     assert agrees([[x for row in crba(general, q) for x in row] for q, *_ in states], triangle)
     for rows in ("123", "456"):  # of angular and of linear velocity
         jacobian = np.stack([columns[f"J{r}{j}"] for r in rows for j in range(1, 6)], axis=1)
-        mine = [np.array(tool_jacobian(general, q))[[int(r) - 1 for r in rows]] for q, *_ in states]
+        mine = [np.array(frame_jacobian(general, q, general.tool))[[int(r) - 1 for r in rows]] for q, *_ in states]
         assert agrees(mine, jacobian)
-    poses = [tool_pose(general, q) for q, *_ in states]
+    poses = [frame_pose(general, q, general.tool) for q, *_ in states]
     assert agrees([[*pose.position] for pose in poses], np.stack([columns[f"p{x}"] for x in "xyz"], axis=1))
     rotation = np.stack([columns[f"R{i}{j}"] for i in "123" for j in "123"], axis=1)
     assert agrees([[x for row in pose.rotation for x in row] for pose in poses], rotation)

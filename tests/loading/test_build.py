@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from armsim.arm.solids import solids
-from armsim.dynamics import link_poses, rnea, tool_pose
+from armsim.dynamics import frame_pose, link_poses, rnea
 from armsim.errors import UsageError
 from armsim.expr import Expr, trace
 from armsim.loading import build_robot, load_robot_file, read_robot, read_scenario
@@ -66,7 +66,7 @@ def test_degrees_turn_angles_and_nothing_else():
     assert (turning.limit.stiffness, turning.limit.damping, turning.viscous) == (1000, 10, 3)
     assert turning.tilt == rotation_x(math.pi / 2)
     assert (sliding.initial, sliding.offset, sliding.limit.lower, sliding.limit.upper) == (0.5, 1, -1, 2)
-    assert arm.tool.rotation == rotation_x(math.pi)
+    assert arm.tool.pose.rotation == rotation_x(math.pi)
 
 
 def test_degrees_turn_the_angles_of_a_screw_and_not_its_pitch():
@@ -243,7 +243,7 @@ def test_one_arm_in_three_conventions_has_one_dynamics(seed):
     scale = max(map(abs, expected))
     for arm in (standard, urdf):
         assert rnea(arm, q, qd, qdd) == pytest.approx(expected, rel=0, abs=1e-12 * scale)
-        mine, theirs = tool_pose(arm, q), tool_pose(craig, q)
+        mine, theirs = frame_pose(arm, q, arm.tool), frame_pose(craig, q, craig.tool)
         assert tuple(mine.position) == pytest.approx(tuple(theirs.position), abs=1e-13)
         assert [x for row in mine.rotation for x in row] == pytest.approx(
             [x for row in theirs.rotation for x in row], abs=1e-13
@@ -337,10 +337,10 @@ def test_rpy_is_in_the_unit_of_its_file_on_links_in_the_tool_and_of_a_scenarios_
     arm, _ = read_robot(with_tensor([10, 20, 30], (0, 0, 0), **deg, payload=payload))
     byhand = turned_by_hand(*map(math.radians, (10, 20, 30)))
     assert matrix(arm.joints[0].inertia.J) == pytest.approx(byhand, abs=1e-15)
-    assert matrix(arm.payload.J) == pytest.approx(byhand, abs=1e-15)
+    assert matrix(arm.payloads[0].inertia.J) == pytest.approx(byhand, abs=1e-15)
     given = {"format": "armsim/scenario/1", "robot": with_tensor(None), "duration": 1, **deg, "payload": payload}
     scenario = read_scenario(given)
-    assert scenario.arm.payload == arm.payload
+    assert scenario.arm.payloads == arm.payloads
     assert read_scenario(scenario.scenario_data).arm == scenario.arm  # resolved, in radians: to the bit
 
 

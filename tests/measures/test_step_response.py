@@ -140,7 +140,7 @@ def test_a_critically_damped_response_has_the_integrals_of_its_closed_form(arms,
 
 def test_the_tools_error_is_the_chord_between_where_it_is_and_where_it_should_be(arms, given, gathered):
     arm = arms.serial("R")
-    tool = arm.tool_in_link.position
+    tool = arm.placement(arm.tool).position
     reach = math.hypot(tool.x, tool.y)  # from the joint's axis, the z of its link
     moments = given(holding(arms, "R", (0.0,)), 1.0, 1000, lambda t: math.pi * t)
     found = gathered(["peak_tool_error", "rms_tool_error"], moments)

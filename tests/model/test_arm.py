@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from armsim.model import bodies
+from armsim.model import Payload, bodies
 from armsim.spatial import Vector, point_tensor
 
 
@@ -22,8 +22,8 @@ def test_the_links_of_arm5_are_those_of_the_published_table(arms, reference):
 
 
 def test_the_payload_is_carried_by_the_last_link_at_the_tool(arms):
-    arm = replace(arms.serial("RPR"), payload=bodies.point(2.0, Vector(0.1, 0.2, 0.3)))
-    at = arm.joints[-1].frame.point(arm.tool.point(Vector(0.1, 0.2, 0.3)))
+    arm = replace(arms.serial("RPR"), payloads=(Payload(bodies.point(2.0, Vector(0.1, 0.2, 0.3))),))
+    at = arm.joints[-1].frame.point(arm.tool.pose.point(Vector(0.1, 0.2, 0.3)))
     own, carried = arm.joints[-1].inertia, arm.inertias[-1]
     assert arm.inertias[:-1] == tuple(joint.inertia for joint in arm.joints[:-1])
     assert carried.mass == own.mass + 2
@@ -34,7 +34,7 @@ def test_the_payload_is_carried_by_the_last_link_at_the_tool(arms):
 
 def test_a_payload_of_zero_kg_changes_nothing(arms):
     arm = arms.serial("RRPR")
-    empty = replace(arm, payload=bodies.point(0.0, Vector(0.3, -0.2, 0.1)))
+    empty = replace(arm, payloads=(Payload(bodies.point(0.0, Vector(0.3, -0.2, 0.1))),))
     assert empty.inertias == tuple(joint.inertia for joint in arm.joints)  # to the bit
 
 

@@ -18,7 +18,7 @@ from armsim.simulation.engine import NativeEngine, PythonEngine
 from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.row_log import RowsInMemory
 from armsim.simulation.runner import Job, Runner
-from armsim.spatial import ZERO, Inertia
+from armsim.spatial import ZERO
 from tests.controllers import feedback
 
 TWO_PI = 6.283185307179586
@@ -100,7 +100,7 @@ def test_an_unpowered_arm_hangs_in_the_air_as_it_does_in_dynamechs(plant):
 def test_the_torque_of_a_stop_counts_twice(plant):
     """One joint alone, without gravity: its inertia times its acceleration is twice the stop's torque, less friction."""
     joint = plant.arm.joints[2]
-    alone = replace(plant.arm, gravity=ZERO, joints=(joint,), payload=Inertia())
+    alone = replace(plant.arm, gravity=ZERO, joints=(joint,), payloads=())
     single = replace(plant, arm=alone, command=OpenLoop("voltage", (lambda t: 0.0,)))
     _, (qdd,), (torque,) = single.motion(0.0, single.initial_state([0.61], [0.0]))  # the stop is at 0.6
     assert torque.limit == pytest.approx(-10.0, rel=1e-12)

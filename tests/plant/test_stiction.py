@@ -329,7 +329,7 @@ def welded(arm: Arm, k: int, q: float) -> Arm:
         before = joints[k - 1]
         joints[k - 1] = replace(before, inertia=before.inertia + inertia.moved(R, p))
     last = k == len(joints)
-    return replace(arm, joints=tuple(joints), payload=Inertia() if last else arm.payload)
+    return replace(arm, joints=tuple(joints), payloads=() if last else arm.payloads)
 
 
 @pytest.mark.parametrize("kinds", ["RRRR", "RPRR", "PRRP"])

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from armsim.dynamics import link_poses, tool_pose
+from armsim.dynamics import frame_pose, link_poses
 
 SINGLE = 1e-6  # positions are kept in single precision, 1e-7 of their size
 UNFUSED = 1e-9  # the page rounds products that armsim fuses with sums
@@ -34,7 +34,7 @@ def rows(pose):
 
 def matrices(arm, q):
     """The links' frames and the tool's as armsim has them, shape (n + 1, 3, 4)."""
-    return np.array([rows(pose) for pose in (*link_poses(arm, list(q)), tool_pose(arm, list(q)))])
+    return np.array([rows(pose) for pose in (*link_poses(arm, list(q)), frame_pose(arm, list(q), arm.tool))])
 
 
 def page_matrices(found):

@@ -31,7 +31,7 @@ def test_a_target_a_payload_and_a_push_in_the_page_are_those_of_the_file(browser
         browser.run(f"armsim.set({json.dumps(path)}, {value})")
     browser.run("armsim.set('external[0].force[2]', -12)")
     states = browser.run("armsim.steps(5000)")
-    tool = [float(x) for x in armsim.load_robot("arm5").arm.tool.position]
+    tool = [float(x) for x in armsim.load_robot("arm5").arm.tool.pose.position]
     push = [{"link": "R5", "point": tool, "force": [0, 0, -12]}]
     run = armsim.simulate("arm5_hold", {**changes, "external": push, "duration": 0.5})
     assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
@@ -90,7 +90,7 @@ def test_a_drag_at_the_arm_pushes_its_tool_until_it_is_let_go(browser, live):
     force = np.array(browser.run(pushes))
     assert 1 < np.linalg.norm(force) < 1000
     states = browser.run("armsim.steps(1000)")
-    tool = [float(x) for x in armsim.load_robot("arm5").arm.tool.position]
+    tool = [float(x) for x in armsim.load_robot("arm5").arm.tool.pose.position]
     push = [{"link": "R5", "point": tool, "force": force.tolist()}]
     run = armsim.simulate("arm5_hold", {"external": push, "duration": 0.1})
     assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED

@@ -1,0 +1,49 @@
+"""Frames fixed in links, and bodies that they carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from armsim.spatial import Inertia, Pose, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFrame:
+    """A named frame, fixed in a link.
+
+    Attributes:
+        name: As in the robot file; "tool" for the tool.
+        link: Name of the joint that moves the link; empty for the last.
+        pose: In the user's frame of the link.
+    """
+
+    name: str
+    link: str = ""
+    pose: Pose = Pose()
+
+
+TOOL = LinkFrame("tool")
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """A body that a frame carries.
+
+    Attributes:
+        inertia: About the frame's origin.
+        frame: Name of the frame that carries it.
+        name: As in the file.
+        start: When it is picked up [s]; None where it is carried from the beginning.
+        end: When it is put down [s]; None where it never is.
+    """
+
+    inertia: Inertia
+    frame: str = "tool"
+    name: str = "payload"
+    start: Scalar | None = None
+    end: Scalar | None = None
+
+    @property
+    def timed(self) -> bool:
+        """Whether it is carried for a part of the time."""
+        return self.start is not None or self.end is not None
