@@ -324,9 +324,13 @@ def plants(arms):
             return Plant(arm5, OpenLoop("voltage", held, period=0.001), method="rk4"), q, qd, 2
         if name == "outside":
             pushes = (
-                ExternalWrench(4, Vector(0.0, 0.0, 0.05), Vector(0.0, 1.0, -5.0), start=0.02, end=0.06),
+                ExternalWrench(arm5.frame_at(4, Vector(0.0, 0.0, 0.05)), Vector(0.0, 1.0, -5.0), start=0.02, end=0.06),
                 ExternalWrench(
-                    2, Vector(0.1, 0.0, 0.0), Vector(1.0, 0.0, 0.0), Vector(0.1, 0.2, 0.3), "link", end=0.05
+                    arm5.frame_at(2, Vector(0.1, 0.0, 0.0)),
+                    Vector(1.0, 0.0, 0.0),
+                    Vector(0.1, 0.2, 0.3),
+                    "local",
+                    end=0.05,
                 ),
             )
             return Plant(arms.bare(arm5), None, pushes, "explicit_euler"), q, [0.0] * 5, 1

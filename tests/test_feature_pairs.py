@@ -177,11 +177,11 @@ def written(case: dict, folder, steps: int = STEPS) -> dict:
         scenario["inputs"] = {command: texts, **period}
     external = []
     if case["push"]:
-        external.append({"link": "B", "point": place(1, AT), "force": world(PUSH), "frame": "world"})
+        external.append({"link": "B", "point": place(1, AT), "force": world(PUSH), "axes": "world"})
         external[-1] |= dict(zip(("from", "to"), (k * H for k in case["push"])))
     if case["shove"]:
         external.append({"link": "A", "point": place(0, AT), "force": vector(0, SHOVE), "moment": moment(0, TURN)})
-        external[-1] |= {"frame": "link", "to": case["shove"][1] * H}
+        external[-1] |= {"axes": "local", "to": case["shove"][1] * H}
     return {**scenario, **given("external", external)}
 
 

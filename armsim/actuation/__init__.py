@@ -5,6 +5,7 @@ from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
     COUNTED,
     OUTPUTS,
+    SPRINGS,
     WORKS,
     JointTorque,
     Output,
@@ -24,6 +25,7 @@ from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
 __all__ = [
     "LIMITS",
     "COUNTED",
+    "SPRINGS",
     "WORKS",
     "JointTorque",
     "OUTPUTS",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ class Works:
         stops: By the joints' stops.
         external: By external wrenches.
         error: Estimated error of all of them; 0 of methods that do not estimate it.
+        others: By what not every arm has, by name.
     """
 
     motors: Scalar
@@ -34,10 +35,12 @@ class Works:
     stops: Scalar
     external: Scalar
     error: Scalar = 0.0
+    others: dict[str, Scalar] = field(default_factory=dict)
 
 
-COUNTED = tuple(field.name for field in fields(Works))
+COUNTED = tuple(part.name for part in fields(Works))[:-1]
 WORKS = COUNTED[:-1]
+SPRINGS = "springs"  # of `Works.others`
 
 
 @dataclass(slots=True)
@@ -55,6 +58,8 @@ class JointTorque:
         current: Through the motor [A]; None without an electric motor.
         supply: The commanded voltage within the supply's [V], before the amplifier lowers it; None without such a command.
         dry: Dry friction [N·m or N]; it follows from the motion of the whole arm.
+        spring: From the joint's spring [N·m or N].
+        external: From external wrenches that follow the motion [N·m or N].
     """
 
     motor: Scalar
@@ -64,6 +69,8 @@ class JointTorque:
     current: Scalar | None = None
     supply: Scalar | None = None
     dry: Scalar = 0.0
+    spring: Scalar = 0.0
+    external: Scalar = 0.0
 
     @property
     def friction(self) -> Scalar:
@@ -73,7 +80,7 @@ class JointTorque:
     @property
     def total(self) -> Scalar:
         """The sum of all loads on the joint [N·m or N]."""
-        return self.motor + self.friction + self.limit
+        return self.motor + self.friction + self.limit + self.spring + self.external
 
     @property
     def power(self) -> Scalar | None:
@@ -87,15 +94,24 @@ class JointTorque:
 
     def drive_for(self, tau: Scalar) -> Scalar:
         """The motor torque for a total of tau [N·m or N], all other loads as they are."""
-        return tau - self.friction - self.limit
+        return tau - self.friction - self.limit - self.spring - self.external
 
 
-def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar) -> Works:
-    """The powers of joint torques at velocities v [rad/s or m/s], and `external`, that of external wrenches [W]."""
-    motor, friction, limit = (
-        dot([getattr(torque, kind) for torque in torques], v) for kind in ("motor", "friction", "limit")
+def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar, others: Sequence[str] = ()) -> Works:
+    """The powers of joint torques.
+
+    Args:
+        torques: On the joints.
+        v: Joint velocities [rad/s or m/s].
+        external: Power of the external wrenches that do not follow the motion [W].
+        others: Names of `Works.others`.
+    """
+    motor, friction, limit, spring, following = (
+        dot([getattr(torque, kind) for torque in torques], v)
+        for kind in ("motor", "friction", "limit", "spring", "external")
     )
-    return Works(motor, friction, limit, external)
+    more = {name: spring if name == SPRINGS else 0.0 for name in others}
+    return Works(motor, friction, limit, external + following, others=more)
 
 
 def driven(
@@ -228,7 +244,8 @@ def unpowered(joint: Joint, q: Scalar, qd: Scalar) -> JointTorque:
     """The torques on a joint without a command: its motor's terminals are open, so no current flows."""
     viscous = viscous_friction(joint, qd)
     limit = limit_torque(joint.limit, q, qd)
+    spring = 0.0 if joint.spring is None else joint.spring.force(q)
     motor = joint.electric_motor
     if motor is None:
-        return JointTorque(0.0, viscous, limit)
-    return JointTorque(0.0, viscous, limit, dc.voltage_for(motor, 0.0, qd), 0.0)
+        return JointTorque(0.0, viscous, limit, spring=spring)
+    return JointTorque(0.0, viscous, limit, dc.voltage_for(motor, 0.0, qd), 0.0, spring=spring)

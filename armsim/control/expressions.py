@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
 
 from armsim.control.law import FeedbackLaw, Kept, Now
-from armsim.expr import Scalar
+from armsim.expr import Evaluable, Scalar
 from armsim.records import record
-
-
-class Evaluable(Protocol):
-    """A parsed expression, as `armsim.formulas.formula.Formula`."""
-
-    @property
-    def names(self) -> frozenset[str]: ...
-
-    def evaluate(self, values: Mapping[str, Any]) -> Any: ...
 
 
 @record

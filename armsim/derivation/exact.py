@@ -30,6 +30,7 @@ from armsim.spatial import Inertia
 OF_ARM = ("gravity", "base", "tool", "payload")
 OF_JOINT = ("mdh", "dh", "origin", "bodies", "pitch")
 OF_MOTOR = ("gear", "rotor_inertia")
+WITHOUT: dict[str, Any] = {"limit": None, "spring": None, "coulomb": None}  # of a joint, what rigid bodies do not feel
 MOST_BITS = 1024  # of an exact number; products of such are quick
 
 # doubles that stand for multiples of pi in the text of the physics
@@ -93,7 +94,7 @@ def exact_arm(robot: document.Robot, symbols: Sequence[str] | None = None) -> Ex
         arm = build_robot(robot, dict(zip(opened, scalars, strict=True)))
         arm = replace(
             arm,
-            joints=tuple(replace(j, motor=_rotor(j.motor), limit=None, coulomb=None, initial=0.0) for j in arm.joints),
+            joints=tuple(replace(j, motor=_rotor(j.motor), initial=0.0, **WITHOUT) for j in arm.joints),
         )
         leaves, form = flatten((arm, arm.inertias, arm.regrouped))
         structure[:] = [form]

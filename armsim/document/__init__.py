@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Origin,
         Robot,
         RobotUnits,
+        Spring,
         StandardDH,
     )
     from armsim.document.scenario import External, Initial, Inputs, Integrator, Log, Scenario, ScenarioUnits
@@ -80,6 +81,7 @@ _HOMES = {
     "Scenario": "scenario",
     "ScenarioUnits": "scenario",
     "Sphere": "bodies",
+    "Spring": "robot",
     "StandardDH": "robot",
     "Study": "study",
     "Thermal": "motor",
@@ -127,6 +129,7 @@ __all__ = [
     "Scenario",
     "ScenarioUnits",
     "Sphere",
+    "Spring",
     "StandardDH",
     "Study",
     "Thermal",

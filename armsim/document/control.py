@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self
 
 from armsim.control.noise import LARGEST_SEED
@@ -9,6 +10,7 @@ from armsim.document import other_words as words
 from armsim.document.composite import Choice, Document, Kind, List, Number, PerJoint, Rule, Subdocument, join
 from armsim.document.paths import source_of
 from armsim.document.reference import Reference
+from armsim.dynamics import OF_FRAME
 from armsim.errors import spelled
 from armsim.expr import trace
 from armsim.files.nodes import Map, Node, Scalar, shown
@@ -29,6 +31,7 @@ LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 OWN = tuple(dict.fromkeys(key for needed, more in LAWS.values() for key in (*needed, *more)))
 # names in an expression: of the joint's own, or with `_` and a joint's name behind, of that joint
+FOLLOWED = re.compile(rf"(qd?|{'|'.join(OF_FRAME)})_.+")  # what a force may follow
 SIGNALS = ("q", "qd", "e", "ed", "integral", "q_ref", "qd_ref", "qdd_ref")
 
 
@@ -62,11 +65,12 @@ def times(doc: str, note: str, example: str) -> PerJoint:
     return PerJoint(Number("s", above=0), one_for_all=True, default=None, doc=doc, note=note, example=example)
 
 
-class LawExpression(Number):
-    """A command as an expression of what a controller knows."""
+class RunExpression(Number):
+    """A number as an expression of what varies in a run."""
 
-    def expected(self, context: Context) -> str:
-        return f"an expression of t, {', '.join(SIGNALS)}, the same of another joint, as q_R2, and parameters"
+    def signals(self, context: Context) -> list[str]:
+        """What varies, by name, besides t."""
+        raise TypeError(f"{type(self).__name__} does not say what it is an expression of")
 
     def varies(self, formula: Formula) -> bool:
         return True
@@ -74,14 +78,14 @@ class LawExpression(Number):
     def read(self, node: Node, path: str, context: Context) -> Quantity | None:
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
             return self.fault(node, path, context)
-        names = [f"{signal}_{joint}" for signal in SIGNALS for joint, _ in context.joints or ()]
+        names = self.signals(context)
         try:
             formula = parse_formula(node.text, words=[name for name in names if not name.isidentifier()])
             if formula.names & context.broken:
                 return None
-            known = {"pi", "t", *SIGNALS, *names, *context.parameters}
+            known = {"pi", "t", *names, *context.parameters}
             unknown = sorted(formula.names - known)
-            both = sorted(formula.names & {*SIGNALS, *names} & {*context.parameters})
+            both = sorted(formula.names & {*names} & {*context.parameters})
             if both:
                 raise FormulaError(f"`{both[0]}` is a parameter, too", "give the parameter another name")
             own = sorted(formula.names - {*context.parameters, "pi"})
@@ -93,6 +97,36 @@ class LawExpression(Number):
             mend = error.mend or f"write for example `{self.example}`"
             return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
         return Quantity(0.0, node.text, node.place, formula, kind=self)
+
+
+class LawExpression(RunExpression):
+    """A command as an expression of what a controller knows."""
+
+    def expected(self, context: Context) -> str:
+        return f"an expression of t, {', '.join(SIGNALS)}, the same of another joint, as q_R2, and parameters"
+
+    def signals(self, context: Context) -> list[str]:
+        return [*SIGNALS, *(f"{signal}_{joint}" for signal in SIGNALS for joint, _ in context.joints or ())]
+
+
+class ForceExpression(RunExpression):
+    """A number, or an expression of time and motion, as `-200*x_tool`."""
+
+    def expected(self, context: Context) -> str:
+        return f"{Number.expected(self, context)}, or an expression of t, q_R1, qd_R1, x_tool, vx_tool and the like"
+
+    def signals(self, context: Context) -> list[str]:
+        of_joints = [f"{signal}_{joint}" for signal in ("q", "qd") for joint, _ in context.joints or ()]
+        return of_joints + [f"{part}_{frame}" for frame in context.frames or () for part in OF_FRAME]
+
+    def varies(self, formula: Formula) -> bool:
+        return any(name == "t" or FOLLOWED.fullmatch(name) for name in formula.names)
+
+    def read(self, node: Node, path: str, context: Context) -> Quantity | None:
+        text = node.value if isinstance(node, Scalar) else None
+        words = {*re.findall(r"[^\W\d][\w.-]*", text)} if isinstance(text, str) else set()
+        follows = any(word == "t" or FOLLOWED.fullmatch(word) for word in words - {*context.parameters})
+        return super().read(node, path, context) if follows else Number.read(self, node, path, context)
 
 
 class Encoder(Document):

@@ -175,6 +175,15 @@ WITHIN = Relation(
     "initial",
 )
 PITCH = "write how far it slides in a turn, for example `pitch: 0.005`"
+
+
+class Spring(Document):
+    """A spring at a joint, linear, without damping."""
+
+    stiffness = Number("N·m/rad or N/m", minimum=0, doc="its stiffness", example="50")
+    rest = Number("rad or m", angle=True, default=0.0, doc="joint position at which it is slack", example="0")
+
+
 SLIDES = Relation(("pitch",), lambda pitch: [abs(pitch) > 0.0], "a number of m other than 0", "pitch")
 
 
@@ -198,6 +207,7 @@ class Joint(Document):
     initial = Number("rad or m", angle=True, default=0.0, doc="joint position at which the arm is given", example="0")
     limits = Subdocument(Limits, default=None, doc="range and stops", note="no limits")
     friction = Subdocument(Friction, default={}, doc="friction of the joint", note="none")
+    spring = Subdocument(Spring, default=None, doc="a spring, which pulls the joint to a position", note="none")
     bodies = List(
         OneOf(BODIES, words.BODY, example="point: {mass: 1, center: [0.2, 0, 0]}"),
         doc="what the link is made of, summed",

@@ -6,7 +6,7 @@ from typing import Any
 
 from armsim.actuation import OUTPUTS, Output
 from armsim.document import other_words as words
-from armsim.document.bodies import Payloads, PickedUp, check_span
+from armsim.document.bodies import Payloads, PickedUp, check_frame, check_span
 from armsim.document.composite import (
     Choice,
     Document,
@@ -20,7 +20,7 @@ from armsim.document.composite import (
     Text,
     join,
 )
-from armsim.document.control import Control, RobotReference
+from armsim.document.control import Control, ForceExpression, RobotReference
 from armsim.document.kinds import Format
 from armsim.document.parameters import read_parameters
 from armsim.document.recorded import CsvSignal
@@ -172,15 +172,21 @@ class Inputs(Document):
 
 
 class External(Document):
-    """A force and a moment on a link, during a time."""
+    """A force and a moment on a link or at a frame, during a time.
 
-    link = Text(doc="name of the joint that moves the link", example="R5")
+    A component may be an expression of t [s], of joint positions and velocities (`q_R2`, `qd_R2`), and of the frames' positions
+    [m], velocities [m/s] and angular velocities [rad/s] along the world's axes (`x_tool`, `vx_tool`, `wx_tool`, ...).
+    """
+
+    link = Text(default=None, doc="name of the joint that moves the link", note="give `frame`", example="R5")
     point = List(
         Number("m"), length=3, default=NO_VECTOR, doc="where the force acts, in the link's frame", example="[0, 0, 0]"
     )
-    force = List(Number("N"), length=3, default=NO_VECTOR, doc="force", example="[0, 0, -5]")
-    moment = List(Number("N·m"), length=3, default=NO_VECTOR, doc="moment", example="[0, 0, 0]")
-    frame = Choice("world", "link", default="world", doc="along whose axes force and moment are given")
+    frame = Text(default=None, doc="the frame at whose origin it acts, in place of `link` and `point`",
+                 note="give `link`", example="tool")  # fmt: skip
+    force = List(ForceExpression("N"), length=3, default=NO_VECTOR, doc="force", example="[0, 0, -5]")
+    moment = List(ForceExpression("N·m"), length=3, default=NO_VECTOR, doc="moment", example="[0, 0, 0]")
+    axes = Choice("world", "local", default="world", doc="along whose axes: the world's, or those of the link or frame")
     from_ = Number(
         "s",
         structure=True,
@@ -200,7 +206,14 @@ class External(Document):
         example="2",
     )
 
+    rules = (Rule(given=("frame",), without=("link", "point")), Rule(absent=("frame",), needs=("link",)))
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"
+
     def check(self, path: str, context: Context) -> None:
+        super().check(path, context)
+        check_frame(self, "frame", path, context)
         if self.link is not None and context.joints is not None:
             names, link = [name for name, _ in context.joints], self.value_node("link")
             if self.link not in names:

@@ -4,7 +4,15 @@ from armsim.dynamics.aba import aba
 from armsim.dynamics.clipped import Law, clipped_solve, leeway
 from armsim.dynamics.crba import crba, mass_matrix
 from armsim.dynamics.energy import kinetic_energy, potential_energy
-from armsim.dynamics.external import ExternalWrench, external_power, link_wrenches
+from armsim.dynamics.external import (
+    OF_FRAME,
+    ExternalWrench,
+    WrenchLaw,
+    external_power,
+    joint_forces,
+    link_wrenches,
+    motion_by_name,
+)
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
 from armsim.dynamics.jacobian import frame_jacobian
@@ -21,8 +29,10 @@ from armsim.dynamics.regressor import inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, rnea
 
 __all__ = [
+    "OF_FRAME",
     "Algorithm",
     "ExternalWrench",
+    "WrenchLaw",
     "Law",
     "Wrench",
     "aba",
@@ -38,6 +48,7 @@ __all__ = [
     "frame_velocity",
     "gravity_torque",
     "inertial_parameters",
+    "joint_forces",
     "kinetic_energy",
     "ldl",
     "leeway",
@@ -47,6 +58,7 @@ __all__ = [
     "mass_matrix",
     "momenta",
     "momenta_and_forces",
+    "motion_by_name",
     "own_poses",
     "pivots",
     "potential_energy",

@@ -1,71 +1,162 @@
-"""External wrenches: applied loads on links."""
+"""External wrenches: applied loads at frames, constant or as the motion has it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
-from armsim.dynamics.kinematics import link_velocities
+from armsim.dynamics.kinematics import along, frame_position, frame_velocity, joint_poses, link_velocities, own_poses
 from armsim.dynamics.rnea import Wrench
-from armsim.expr import where
-from armsim.model import Arm
-from armsim.spatial import ZERO, Pose, Scalar, Vector, cross
+from armsim.expr import Evaluable, where
+from armsim.model import Arm, LinkFrame
+from armsim.spatial import ZERO, Scalar, Vector, cross, cross_plus
+
+# what expressions call the position of a frame's origin, its velocity and the frame's angular velocity, along the world's axes
+OF_FRAME = tuple(f"{kind}{axis}" for kind in ("", "v", "w") for axis in "xyz")
 
 
 @dataclass(frozen=True)
 class ExternalWrench:
-    """An applied load on one link: force and moment, during an interval of time.
+    """An applied load at the origin of a frame: force and moment, during an interval of time.
 
     Attributes:
-        link: Index of the link.
-        point: Where the force acts, in the user's frame of the link [m].
+        at: The frame.
         force: [N].
         moment: [N·m].
-        frame: Whether force and moment are given along the axes of the "world" or of the "link".
+        axes: Whether force and moment are given along the axes of the "world", or along the frame's own ("local").
         start: Beginning of the interval [s]; None for one without.
         end: End of the interval, excluded [s]; None for one without.
     """
 
-    link: int
-    point: Vector = ZERO
+    at: LinkFrame
     force: Vector = ZERO
     moment: Vector = ZERO
-    frame: Literal["world", "link"] = "world"
+    axes: Literal["world", "local"] = "world"
     start: Scalar | None = None
     end: Scalar | None = None
 
+    follows = False  # whether the components are expressions of time and motion
+
+    def components(self, told: Mapping[str, Scalar]) -> Wrench:
+        """Moment and force, by what is told of time and motion."""
+        return self.moment, self.force
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What its components name of time and motion."""
+        return frozenset()
+
+    def share(self, t: Scalar) -> Scalar:
+        """1 during the interval, 0 outside."""
+        share: Scalar = 1.0
+        if self.start is not None:
+            share = where(t >= self.start, share, 0.0)
+        if self.end is not None:
+            share = where(t < self.end, share, 0.0)
+        return share
+
+
+@dataclass(frozen=True)
+class WrenchLaw(ExternalWrench):
+    """An applied load whose components are expressions of time and motion.
+
+    Attributes:
+        terms: The components in place of `force` and `moment`, the force first: scalars or expressions.
+        parameters: Numbers that they name.
+    """
+
+    terms: tuple[Scalar | Evaluable, ...] = ()
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+
+    follows = True
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What the expressions name."""
+        return frozenset[str]().union(*(term.names for term in self.terms if isinstance(term, Evaluable)))
+
+    def components(self, told: Mapping[str, Scalar]) -> Wrench:
+        known = {**self.parameters, **told}
+        x = [term.evaluate(known) if isinstance(term, Evaluable) else term for term in self.terms]
+        return Vector(*x[3:]), Vector(*x[:3])
+
+
+def motion_by_name(
+    arm: Arm, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar], names: frozenset[str]
+) -> dict[str, Scalar]:
+    """Time and motion as expressions name them: t, `q_R1`, `qd_R1`, and of every frame among the names `x_tool`, `vx_tool`, ...
+
+    Args:
+        arm: The arm, n joints.
+        t: Time [s].
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        names: What is asked for.
+    """
+    known = {"t": t}
+    for joint, q_i, qd_i in zip(arm.joint_names, q, qd, strict=True):
+        known |= {f"q_{joint}": q_i, f"qd_{joint}": qd_i}
+    for frame in arm.frames:
+        of_frame = [f"{part}_{frame.name}" for part in OF_FRAME]
+        if not names.isdisjoint(of_frame):
+            w, v = frame_velocity(arm, q, qd, frame)
+            known |= zip(of_frame, [*frame_position(arm, q, frame), *v, *w], strict=True)
+    return known
+
 
 def link_wrenches(
-    arm: Arm, t: Scalar, poses: Sequence[Pose], wrenches: Sequence[ExternalWrench]
+    arm: Arm,
+    t: Scalar,
+    q: Sequence[Scalar],
+    wrenches: Sequence[ExternalWrench],
+    told: Mapping[str, Scalar] | None = None,
 ) -> list[Wrench] | None:
     """The external wrench on every link at time t: moment about its own frame's origin and force, in its own axes.
 
     Args:
         arm: The arm, n joints.
         t: Time [s].
-        poses: The links' own frames in the world, n of them.
+        q: Joint positions [rad or m], n scalars.
         wrenches: The applied loads.
+        told: See `motion_by_name`; None where none of them follows the motion.
 
     Returns:
         n pairs (moment [N·m], force [N]), or None if there are no wrenches at all.
     """
     if not wrenches:
         return None
+    poses = own_poses(arm, q)
     total = [(ZERO, ZERO)] * arm.n
     for wrench in wrenches:
-        frame = arm.joints[wrench.link].frame
-        axes = poses[wrench.link].rotation.T if wrench.frame == "world" else frame.rotation
-        force, moment = axes @ wrench.force, axes @ wrench.moment
-        moment = moment + cross(frame.point(wrench.point), force)
-        share: Scalar = 1.0
-        if wrench.start is not None:
-            share = where(t >= wrench.start, share, 0.0)
-        if wrench.end is not None:
-            share = where(t < wrench.end, share, 0.0)
-        n, f = total[wrench.link]
-        total[wrench.link] = (n + moment * share, f + force * share)
+        link, place = arm.link_of(wrench.at), arm.placement(wrench.at)
+        axes = poses[link].rotation.T if wrench.axes == "world" else place.rotation
+        moment, force = (axes @ part for part in wrench.components(told or {}))
+        moment = moment + cross(place.position, force)
+        share = wrench.share(t)
+        n, f = total[link]
+        total[link] = (n + moment * share, f + force * share)
     return total
+
+
+def joint_forces(arm: Arm, q: Sequence[Scalar], wrenches: Sequence[Wrench]) -> list[Scalar]:
+    """The joint forces that wrenches on links amount to, the transposed Jacobians times them [N·m or N], n scalars.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+        wrenches: As `link_wrenches` gives them.
+    """
+    poses = joint_poses(arm, q)
+    forces: list[Scalar] = [0.0] * arm.n
+    n = f = ZERO
+    for i in reversed(range(arm.n)):
+        n, f = wrenches[i][0] + n, wrenches[i][1] + f
+        forces[i] = along(arm.joints[i], n, f)
+        R, p = poses[i]
+        f = R @ f
+        n = cross_plus(p, f, R @ n)
+    return forces
 
 
 def external_power(arm: Arm, q, qd, wrenches: Sequence[Wrench] | None) -> Scalar:

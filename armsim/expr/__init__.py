@@ -2,6 +2,7 @@
 
 from armsim.expr.derivative import jacobian, partials, with_jacobian
 from armsim.expr.elementary import cos, exp, log, sin, tan
+from armsim.expr.evaluable import Evaluable
 from armsim.expr.function import Function, Loop, loop, shared, trace
 from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import replay
@@ -31,6 +32,7 @@ from armsim.expr.tree import STATIC, Structure, flatten, leaves, mapped, unflatt
 
 __all__ = [
     "STATIC",
+    "Evaluable",
     "Expr",
     "Function",
     "Graph",

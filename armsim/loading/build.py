@@ -24,6 +24,7 @@ from armsim.model import (
     Motor,
     MotorLimits,
     Payload,
+    Spring,
     Thermal,
     bodies,
 )
@@ -102,6 +103,7 @@ def build_joint(joint: document.Joint, pre: Pose, offset: Scalar, after: Pose | 
         limit=None
         if limits is None
         else Limit(limits.lower * turn, limits.upper * turn, limits.stiffness, limits.damping),
+        spring=None if joint.spring is None else Spring(joint.spring.stiffness, joint.spring.rest * turn),
         motor=None if joint.motor is None else build_motor(joint.motor),
         frame=Pose() if after is None else after,
         pitch=0.0 if joint.pitch is None else joint.pitch,

@@ -17,9 +17,11 @@ from armsim.document.overrides import split_overrides
 from armsim.document.scenario import ADAPTIVE, AUTO
 from armsim.document.timing import ROWS
 from armsim.document.tolerance import tolerance
-from armsim.dynamics.external import ExternalWrench
+from armsim.dynamics.external import ExternalWrench, WrenchLaw
 from armsim.expr import Scalar
 from armsim.files.source import Source
+from armsim.formulas.formula import Formula
+from armsim.formulas.quantity import Quantity
 from armsim.integrate import Tolerance
 from armsim.loading.build import RADIANS, build_payloads, build_robot
 from armsim.loading.checked import ScenarioFile
@@ -30,7 +32,7 @@ from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
 from armsim.model import Arm
 from armsim.records import record
-from armsim.spatial import Vector
+from armsim.spatial import ZERO, Vector
 
 
 @record
@@ -165,7 +167,6 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     command: Command | None = inputs
     if on:
         command = build_controller(file, scenario, arm, si, period, inputs)
-    names = [joint.name for joint in arm.joints]
     return Scenario(
         name=file.name,
         arm=arm,
@@ -174,16 +175,8 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         clock=clock if command is not None else replace(clock, sample_every=None),
         command=command,
         external=tuple(
-            ExternalWrench(
-                link=names.index(item.link),
-                point=Vector(*item.point),
-                force=Vector(*item.force),
-                moment=Vector(*item.moment),
-                frame=item.frame,
-                start=None if start is None else clock.at(start),
-                end=None if end is None else clock.at(end),
-            )
-            for item, (start, end) in zip(scenario.external, steps.external, strict=True)
+            build_wrench(item, arm, [None if step is None else clock.at(step) for step in span], scenario.parameters)
+            for item, span in zip(scenario.external, steps.external, strict=True)
         ),
         initial_q=initial_q,
         initial_qd=si(scenario.initial.qd, (0.0,) * arm.n),
@@ -191,6 +184,31 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         tolerance=tolerance(integrator.rtol, integrator.atol),
         log_format=scenario.log.format,
     )
+
+
+def build_wrench(
+    item: document.External,
+    arm: Arm,
+    span: Sequence[Scalar | None] = (None, None),
+    parameters: Mapping[str, Scalar] | None = None,
+) -> ExternalWrench:
+    """An external force and moment.
+
+    Args:
+        item: Settled.
+        arm: The arm.
+        span: When it begins and ends [s].
+        parameters: The scenario's, by name.
+    """
+    link = None if item.link is None else arm.joint_names.index(item.link)
+    at = arm.frame(item.frame) if link is None else arm.frame_at(link, Vector(*item.point))
+    (start, end), x = span, [*item.force, *item.moment]
+    if not any(isinstance(term, Quantity) for term in x):
+        return ExternalWrench(at, Vector(*x[:3]), Vector(*x[3:]), item.axes, start, end)
+    terms = tuple(term.formula if isinstance(term, Quantity) else term for term in x)
+    names = frozenset[str]().union(*(term.names for term in terms if isinstance(term, Formula)))
+    named = {name: value for name, value in (parameters or {}).items() if name in names}
+    return WrenchLaw(at, ZERO, ZERO, item.axes, start, end, terms, named)
 
 
 def build_inputs(

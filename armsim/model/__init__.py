@@ -2,7 +2,7 @@
 
 from armsim.model.arm import Arm
 from armsim.model.frame import TOOL, LinkFrame, Payload
-from armsim.model.joint import Joint, Limit
+from armsim.model.joint import Joint, Limit, Spring
 from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import BrushDrop, Coulomb, Motor, MotorLimits, Thermal
 
@@ -19,5 +19,6 @@ __all__ = [
     "Motor",
     "MotorLimits",
     "Payload",
+    "Spring",
     "Thermal",
 ]

@@ -66,6 +66,10 @@ class Arm:
         """
         return {frame.name: frame for frame in self.frames}[name]
 
+    def frame_at(self, link: int, position: Vector = ZERO) -> LinkFrame:
+        """A frame without a name at a position in the user's frame of a link [m], along its axes."""
+        return LinkFrame("", self.joints[link].name, Pose(position=position))
+
     def link_of(self, frame: LinkFrame) -> int:
         """Index of the link in which a frame is fixed."""
         return self.joint_names.index(frame.link) if frame.link else self.n - 1

@@ -43,6 +43,23 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
+class Spring:
+    """A spring at a joint, which pulls it to a position.
+
+    Attributes:
+        stiffness: [N·m/rad or N/m].
+        rest: Joint position at which it is slack [rad or m].
+    """
+
+    stiffness: Scalar
+    rest: Scalar = 0.0
+
+    def force(self, q: Scalar) -> Scalar:
+        """Its force at joint position q [N·m or N]."""
+        return -self.stiffness * (q - self.rest)
+
+
+@dataclass(frozen=True, slots=True)
 class Joint:
     """A joint about its z axis (revolute), along it (prismatic) or both (screw), and the link beyond it.
 
@@ -60,6 +77,7 @@ class Joint:
         viscous: Viscous friction on the joint's side [N·m·s/rad or N·s/m].
         coulomb: Dry friction on the joint's side, if any.
         limit: Range and stops, if any.
+        spring: A spring, if any.
         motor: The motor, if any.
         frame: The frame of the user's convention in the link's own; they differ in standard DH and origin files.
         pitch: Lead of a screw, its translation per turn [m]; negative for a left-handed one.
@@ -75,6 +93,7 @@ class Joint:
     viscous: Scalar = 0.0
     coulomb: Coulomb | None = None
     limit: Limit | None = None
+    spring: Spring | None = None
     motor: Motor | None = None
     frame: Pose = Pose()
     pitch: Scalar = 0.0

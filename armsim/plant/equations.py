@@ -182,7 +182,7 @@ class Equations:
             """The torques that depend on a joint's own velocity, without those of laws."""
             y = y._replace(v=v)
             commands = [u if loads.saturation(i) is None else 0.0 for i, u in enumerate(loads.commands(t, y, held))]
-            return [replace(torque, limit=0.0).total for torque in loads.torques_under(commands, y, held)]
+            return [replace(torque, limit=0.0).total for torque in loads.torques_under(commands, t, y, held)]
 
         along = with_jacobian(own, (0,), "own")
 
@@ -221,7 +221,8 @@ class Equations:
         return shared(working, "working")
 
     def _powers(self, q: Sequence[Scalar], v: Sequence[Scalar], torques: Sequence[JointTorque], held: Held) -> Works:
-        return powers(torques, v, external_power(self.arm, q, v, self.loads.wrenches(q, held)))
+        outside = external_power(self.arm, q, v, self.loads.wrenches(q, held))
+        return powers(torques, v, outside, self.loads.others)
 
     @cached_property
     def slopes(self) -> Callable[..., tuple[list[Slopes], list[Slopes]]]:

@@ -10,10 +10,29 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from armsim.actuation import JointTorque, Works, driven, dry_bounds, motor_limited, powers, sticks, stop_law, unpowered
+from armsim.actuation import (
+    SPRINGS,
+    JointTorque,
+    Works,
+    driven,
+    dry_bounds,
+    motor_limited,
+    powers,
+    sticks,
+    stop_law,
+    unpowered,
+)
 from armsim.actuation import motor as dc
 from armsim.control import Command, Controller, Memory, Seen
-from armsim.dynamics import ExternalWrench, Law, Wrench, external_power, link_wrenches, own_poses
+from armsim.dynamics import (
+    ExternalWrench,
+    Law,
+    Wrench,
+    external_power,
+    joint_forces,
+    link_wrenches,
+    motion_by_name,
+)
 from armsim.expr import Scalar, Switches, Table, absolute, either, fma, maximum, minimum, negated
 from armsim.integrate import Motion
 from armsim.model import Arm, Motor
@@ -69,9 +88,20 @@ class Loads:
 
     @property
     def timed(self) -> bool:
-        """Whether a continuous command is a function of time that is not recorded."""
+        """Whether a continuous command, or an external wrench, is a function of time that is not recorded."""
         command = self.command
-        return command is not None and command.period is None and command.timed
+        follows = any("t" in wrench.names for wrench in self.wrench_laws)
+        return follows or (command is not None and command.period is None and command.timed)
+
+    @cached_property
+    def wrench_laws(self) -> tuple[ExternalWrench, ...]:
+        """The external wrenches that follow the motion: they act on the joints, so that their comparisons are switches."""
+        return tuple(wrench for wrench in self.external if wrench.follows)
+
+    @cached_property
+    def others(self) -> tuple[str, ...]:
+        """Names of the works of what not every arm has."""
+        return (SPRINGS,) if any(joint.spring is not None for joint in self.arm.joints) else ()
 
     @property
     def corner_tables(self) -> list[Table]:
@@ -169,7 +199,7 @@ class Loads:
     def ungoverned(self, t: Scalar, y: Motion, held: Held) -> list[JointTorque]:
         """The loads on every joint, without dry friction and without the limits of speed that are laws."""
         beyond = [(False, False) if i in self.governed else None for i in range(self.arm.n)]
-        return self.torques_under(self.commands(t, y, held), y, held, beyond)
+        return self.torques_under(self.commands(t, y, held), t, y, held, beyond)
 
     def _slower(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[tuple[Scalar, Scalar]]:
         """See `Acting.slower`; `torques` are without those limits."""
@@ -178,8 +208,8 @@ class Loads:
             return changes
         u = self.commands(t, y, held)
         reversed_ = [joint.motor is not None and joint.motor.gear < 0.0 for joint in self.arm.joints]
-        forwards = self.torques_under(u, y, held, [(negated(x), x) for x in reversed_])
-        backwards = self.torques_under(u, y, held, [(x, negated(x)) for x in reversed_])
+        forwards = self.torques_under(u, t, y, held, [(negated(x), x) for x in reversed_])
+        backwards = self.torques_under(u, t, y, held, [(x, negated(x)) for x in reversed_])
         for i in self.governed:
             joint, full = self.arm.joints[i], torques[i].motor
             ways = enumerate((forwards[i].motor, backwards[i].motor))
@@ -189,10 +219,10 @@ class Loads:
 
     def torques(self, t: Scalar, y: Motion, held: Held) -> list[JointTorque]:
         """The loads on every joint, without dry friction."""
-        return self.torques_under(self.commands(t, y, held), y, held)
+        return self.torques_under(self.commands(t, y, held), t, y, held)
 
     def torques_under(
-        self, u: Sequence[Scalar | None], y: Motion, held: Held, beyond: Sequence[dc.Beyond | None] = ()
+        self, u: Sequence[Scalar | None], t: Scalar, y: Motion, held: Held, beyond: Sequence[dc.Beyond | None] = ()
     ) -> list[JointTorque]:
         """The loads on every joint under given commands, without dry friction; `beyond` as of `driven`."""
         currents = dict(zip(self.inductive, self.currents(y, held), strict=True))
@@ -203,7 +233,24 @@ class Loads:
                 torques.append(unpowered(joint, q, qd))
             else:
                 torques.append(driven(joint, self.command.output, u[i], q, qd, currents.get(i), beyond[i]))
+        for torque, force in zip(torques, self.law_forces(t, y.q, y.v, held), strict=False):
+            torque.external = force
         return torques
+
+    def law_forces(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> list[Scalar]:
+        """The joint forces of the external wrenches that follow the motion [N·m or N]; none if there are none."""
+        wrenches = self._wrenches(t, q, v, held, self.wrench_laws)
+        return [] if wrenches is None else joint_forces(self.arm, q, wrenches)
+
+    def all_wrenches(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> list[Wrench] | None:
+        """All external wrenches on the links."""
+        return self._wrenches(t, q, v, held, self.external)
+
+    def _wrenches(
+        self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held, of: Sequence[ExternalWrench]
+    ) -> list[Wrench] | None:
+        names = frozenset[str]().union(*(wrench.names for wrench in of))
+        return link_wrenches(self.arm, held.since, q, of, motion_by_name(self.arm, t, q, v, names) if names else None)
 
     def saturated(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Any]:
         """Whether a limit of its command, motor or amplifier acts on every joint, under the torques of then."""
@@ -223,8 +270,9 @@ class Loads:
         return currents
 
     def wrenches(self, q: Sequence[Scalar], held: Held) -> list[Wrench] | None:
-        """The external wrenches on the links; they begin and end only between steps."""
-        return link_wrenches(self.arm, held.since, own_poses(self.arm, q) if self.external else [], self.external)
+        """The external wrenches on the links that do not follow the motion; they begin and end only between steps."""
+        steady = [wrench for wrench in self.external if not wrench.follows]
+        return link_wrenches(self.arm, held.since, q, steady)
 
     def dry_bounds(self, torques: Sequence[JointTorque]) -> tuple[list[Scalar], list[Scalar]]:
         """Lower and upper bounds of every joint's dry friction [N·m or N]."""
@@ -251,7 +299,7 @@ class Loads:
         wrenches: Sequence[Wrench] | None,
     ) -> Works | None:
         """The powers of the loads on velocities v [W], without dry friction; None where they are not wanted."""
-        return powers(torques, v, external_power(self.arm, q, v, wrenches)) if self.audit else None
+        return powers(torques, v, external_power(self.arm, q, v, wrenches), self.others) if self.audit else None
 
     @cached_property
     def clipped(self) -> list[tuple[int, Literal["dry", "stop", "command"]]]:

@@ -126,7 +126,8 @@ class ArmMomentum(MomentumEquation):
         if self._y.w is None:
             return z, None
         torques = [mapped(lambda line: line(change), torque) for torque in self._torques]
-        return z, powers(torques, v, self._equations.outside_power(q, v, self._held))
+        outside = self._equations.outside_power(q, v, self._held)
+        return z, powers(torques, v, outside, self._equations.loads.others)
 
 
 def _lines(values: JointLoads, slopes: JointLoads, half: Scalar) -> JointLoads:

@@ -92,13 +92,13 @@ class Plant:
         """Names of the state's entries, in order."""
         names = [joint.name for joint in self.arm.joints]
         control = [] if self.command is None else self.command.slots(names)
-        parts = (control, self.sampled, [*self.inductive], self.integrator.memory, self.audit)
+        parts = (control, self.sampled, [*self.inductive], self.integrator.memory, self.works)
         return State.slots(names, *parts) + self.run_ahead
 
     @property
     def works(self) -> tuple[str, ...]:
         """Names of the state's works and of their estimated error, if they are counted."""
-        return tuple(f"work_{of}" for of in COUNTED) if self.audit else ()
+        return tuple(f"work_{of}" for of in (*COUNTED, *self.loads.others)) if self.audit else ()
 
     @property
     def run_ahead(self) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ class Plant:
             held=[0.0] * (self.arm.n if self.sampled else 0),
             currents=[0.0] * len(self.inductive),
             memory=[0.0] * len(self.integrator.memory),
-            works=Works(0.0, 0.0, 0.0, 0.0) if self.audit else None,
+            works=Works(0.0, 0.0, 0.0, 0.0, others=dict.fromkeys(self.loads.others, 0.0)) if self.audit else None,
         )
         if self.ahead:
             x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, len(self.loads.latched))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armsim.actuation import COUNTED, Works
+from armsim.actuation import Works
 from armsim.control import Memory
 from armsim.expr import Scalar, leaves
 from armsim.integrate import Ahead
@@ -48,7 +48,7 @@ class State:
         sampled: bool,
         inductive: Sequence[int],
         memory: Sequence[str],
-        audit: bool,
+        works: Sequence[str],
     ) -> tuple[str, ...]:
         """Names of the entries of a state as a list, without those of `ahead`.
 
@@ -58,7 +58,7 @@ class State:
             sampled: Whether commands are held.
             inductive: Indices of the joints whose current is a state.
             memory: Names of the integrator's memory.
-            audit: Whether work is counted.
+            works: Names of the works that are counted.
         """
         return (
             *(f"q_{name}" for name in joints),
@@ -67,7 +67,7 @@ class State:
             *(f"held_{name}" for name in joints if sampled),
             *(f"current_{joints[i]}" for i in inductive),
             *memory,
-            *(f"work_{of}" for of in COUNTED if audit),
+            *works,
         )
 
 

@@ -24,7 +24,7 @@ def moving_command(
     plant: Plant, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
 ) -> list[Scalar]:
     """The commands that move an arm through a state with accelerations qdd at time t [s], dry friction left aside."""
-    wrenches = plant.loads.wrenches(q, Held(t, [], []))
+    wrenches = plant.loads.all_wrenches(t, q, qd, Held(t, [], []))
     commands = []
     for joint, q_i, qd_i, needed in zip(plant.arm.joints, q, qd, rnea(plant.arm, q, qd, qdd, wrenches), strict=True):
         tau = unpowered(joint, q_i, qd_i).drive_for(needed)

@@ -15,6 +15,8 @@ from armsim.files.faults import Report
 from armsim.files.nodes import Place
 from armsim.files.plain_data import nodes_of
 from armsim.formulas.quantity import Context
+from armsim.loading.scenario import build_wrench
+from armsim.loading.settle import settle
 from armsim.model import Arm
 from armsim.spatial import Vector
 
@@ -22,7 +24,7 @@ ANOTHER = ("force", "moment", "from", "to")  # keys of a scenario's `external` t
 
 
 def applied_wrenches(arm: Arm, external: Sequence[Mapping[str, Any]]) -> tuple[ExternalWrench, ...]:
-    """Wrenches of zero at the places that mappings name: {link: R5, point: [0, 0, 0], frame: world}, as in a scenario.
+    """Wrenches of zero at the places that mappings name: {link: R5, point: [0, 0, 0], axes: world}, as in a scenario.
 
     Raises:
         FileFaults: A link is unknown, or another value invalid.
@@ -30,25 +32,17 @@ def applied_wrenches(arm: Arm, external: Sequence[Mapping[str, Any]]) -> tuple[E
     """
     report = Report()
     context = Context(report, joints=tuple((joint.name, joint.type) for joint in arm.joints))
+    context.frames = tuple(frame.name for frame in arm.frames)
     read = []
     for i, item in enumerate(external):
         path = f"external[{i}]"
         surplus = [key for key in ANOTHER if key in item]
         if surplus:
             mend = "leave it out, and give `wrench` to `step`"
-            raise UsageError.of(path, "link, point and frame alone", f"`{surplus[0]}`", mend)
+            raise UsageError.of(path, "frame, or link and point, and axes alone", f"`{surplus[0]}`", mend)
         read.append(Subdocument(document.External).read(nodes_of(dict(item), Place("<external>")), path, context))
     report.raise_if_any()
-    names = [joint.name for joint in arm.joints]
-    return tuple(
-        ExternalWrench(
-            link=names.index(item.link),
-            point=Vector(*(x.value for x in item.point)),
-            frame=item.frame,
-        )
-        for item in read
-        if item is not None  # or there was a fault
-    )
+    return tuple(build_wrench(settle(item), arm) for item in read if item is not None)  # or there was a fault
 
 
 def with_numbers(places: Sequence[ExternalWrench], numbers: Sequence[Scalar]) -> tuple[ExternalWrench, ...]:

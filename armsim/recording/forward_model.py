@@ -83,7 +83,7 @@ class ForwardModel:
             "joints[R2].motor.Kp", "gravity" for all of a list, "joints[*].motor.Kp". They stand for p numbers, in this order. The
             robot is then a file, a name or plain data.
         external: Where k wrenches act, as in a scenario's `external` without force, moment and times: mappings
-            {link: R5, point: [0, 0, 0], frame: world or link}.
+            {link: R5, point: [0, 0, 0], axes: world or local}.
         currents: Whether the currents of the electric motors are among the outputs.
         threads: How many share the rows of many states; as many as there are processors unless given.
 

@@ -120,8 +120,7 @@ def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], 
     data["payload"], load = _payload(data.get("payload") or data["robot"].get("payload") or {})
     numbers += load
     push = len(data.get("external") or [])
-    point = list(arm.tool.pose.position)
-    data["external"] = [*(data.get("external") or []), {"link": names[-1], "point": point, "force": [1.0, 1.0, 1.0]}]
+    data["external"] = [*(data.get("external") or []), {"frame": "tool", "force": [1.0, 1.0, 1.0]}]
     for axis in range(3):
         numbers.append(Slider(f"external[{push}].force[{axis}]", "push", "xyz"[axis], "N", 0.0, -50.0, 50.0))
     return data, _with_sliders(data, numbers, sliders)

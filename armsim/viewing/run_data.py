@@ -77,20 +77,23 @@ def _points(points: Points | None, arrays: Arrays) -> dict[str, int]:
 
 
 def forces_of(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The external forces of a scenario's data: link (its number), point in its frame [m], force [N], frame, start and end [s]
-    or None."""
+    """The constant external forces of a scenario's data: link (its number), point in its frame [m], force [N], whether along
+    axes of world or link, start and end [s] or None."""
     if not scenario.get("external"):
         return []
+    read = read_scenario(dict(scenario))
     return [
         {
-            "link": wrench.link,
-            "point": [float(x) for x in wrench.point],
-            "force": [float(x) for x in wrench.force],
-            "frame": wrench.frame,
+            "link": read.arm.link_of(wrench.at),
+            "point": [float(x) for x in wrench.at.pose.position],
+            "force": [float(x) for x in (wrench.force if along_world else wrench.at.pose.rotation @ wrench.force)],
+            "frame": "world" if along_world else "link",
             "start": wrench.start,
             "end": wrench.end,
         }
-        for wrench in read_scenario(dict(scenario)).external
+        for wrench in read.external
+        for along_world in [wrench.axes == "world"]
+        if not wrench.follows
     ]
 
 

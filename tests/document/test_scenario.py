@@ -77,8 +77,8 @@ def test_forces_act_between_times_on_the_grid():
         {**BASE, "external": [{"link": "R5", "force": [0, 0, -5], "from": 0.3, "to": "0.1*7"}, {"link": "R1"}]}
     )
     first, second = scenario.external
-    assert (first.link, first.start, first.end) == (4, 0.3, 0.7)
-    assert (second.link, second.start, second.end) == (0, None, None)
+    assert (scenario.arm.link_of(first.at), first.start, first.end) == (4, 0.3, 0.7)
+    assert (scenario.arm.link_of(second.at), second.start, second.end) == (0, None, None)
 
 
 def test_the_default_log_has_about_a_thousand_rows():

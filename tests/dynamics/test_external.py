@@ -12,11 +12,11 @@ H, MASS = 0.01, 2.0
 PUSHES = [(7.0, 0, 0.05), (-4.0, 0.03, 0.11), (12.0, 0.19, None)]  # N along the slider, from and to
 
 
-def pushed(method: str, friction=None, frame="world"):
+def pushed(method: str, friction=None, axes="world"):
     """The run of a slider along x, thrown at 1 m/s, that pushes meet."""
     joint = {"name": "x", "type": "prismatic", "origin": {"axis": [1, 0, 0]}, "bodies": [{"point": {"mass": MASS}}]}
     joint |= {"friction": friction} if friction else {}
-    external = [{"link": "x", "force": [F, 0, 0], "frame": frame, "from": begin} for F, begin, _ in PUSHES]
+    external = [{"link": "x", "force": [F, 0, 0], "axes": axes, "from": begin} for F, begin, _ in PUSHES]
     for entry, (_, _, end) in zip(external, PUSHES, strict=True):
         entry |= {} if end is None else {"to": end}
     robot = {
@@ -39,11 +39,11 @@ def pushed(method: str, friction=None, frame="world"):
 
 
 @pytest.mark.parametrize("friction", [None, {"coulomb": 0.5}], ids=["smooth", "dry"])
-@pytest.mark.parametrize("frame", ["world", "link"])
+@pytest.mark.parametrize("axes", ["world", "local"])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.handful(10)
-def test_a_force_gives_its_impulse_from_its_first_step_to_the_one_before_its_end(method, frame, friction):
-    run = pushed(method, friction, frame)
+def test_a_force_gives_its_impulse_from_its_first_step_to_the_one_before_its_end(method, axes, friction):
+    run = pushed(method, friction, axes)
     force = sum(F * ((run.t >= begin - H / 9) & (run.t < (end or 1) - H / 9)) for F, begin, end in PUSHES)
     force = force - (0.5 if friction else 0.0)  # it slides forward all the time
     v = np.concatenate([[1.0], 1.0 + np.cumsum(force[:-1]) * H / MASS])

@@ -14,7 +14,6 @@ from armsim.dynamics import (
     frame_pose,
     link_poses,
     link_wrenches,
-    own_poses,
 )
 from armsim.model import LinkFrame
 from armsim.spatial import Pose, Vector
@@ -42,8 +41,8 @@ def test_the_jacobian_is_the_derivative_of_the_tools_pose(arm, motion, exact_gra
 def test_a_wrench_at_the_tool_is_felt_through_the_transposed_jacobian(arm, motion):
     q, qd, _ = motion(arm, seed=3)
     force, moment = Vector(1.0, -2.0, 3.0), Vector(0.4, 0.5, -0.6)
-    last = ExternalWrench(arm.n - 1, arm.tool.pose.position, force, moment, "world")
-    outside = link_wrenches(arm, 0.0, own_poses(arm, q), [last])
+    last = ExternalWrench(arm.tool, force, moment, "world")
+    outside = link_wrenches(arm, 0.0, q, [last])
     felt = np.subtract(bias(arm, q, qd), bias(arm, q, qd, outside))
     assert np.allclose(felt, np.array(frame_jacobian(arm, q, arm.tool)).T @ [*moment, *force], atol=ROUNDING * 10)
 
@@ -53,7 +52,7 @@ def test_a_force_on_a_link_loads_only_the_joints_before_it(link, arms, motion):
     arm = arms.serial("RPRR")
     q, qd, _ = motion(arm)
     point, force = Vector(0.2, -0.3, 0.1), Vector(3.0, 1.0, -2.0)
-    outside = link_wrenches(arm, 0.0, own_poses(arm, q), [ExternalWrench(link, point, force)])
+    outside = link_wrenches(arm, 0.0, q, [ExternalWrench(arm.frame_at(link, point), force)])
     felt = np.subtract(bias(arm, q, qd), bias(arm, q, qd, outside))
     # the arm cut off after the link, its tool at the point, has the Jacobian wanted
     short = replace(
@@ -67,34 +66,29 @@ def test_a_force_on_a_link_loads_only_the_joints_before_it(link, arms, motion):
 def test_a_wrench_given_in_the_links_axes_is_the_same_turned_into_the_world(arms, motion):
     arm = arms.serial("RPRR")
     q, *_ = motion(arm)
-    poses, point, force, moment = (
-        own_poses(arm, q),
-        Vector(0.2, -0.3, 0.1),
-        Vector(3.0, 1.0, -2.0),
-        Vector(0.1, 0.2, 0.3),
-    )
+    at, force, moment = arm.frame_at(2, Vector(0.2, -0.3, 0.1)), Vector(3.0, 1.0, -2.0), Vector(0.1, 0.2, 0.3)
     R = link_poses(arm, q)[2].rotation
-    in_link = link_wrenches(arm, 0.0, poses, [ExternalWrench(2, point, force, moment, "link")])
-    in_world = link_wrenches(arm, 0.0, poses, [ExternalWrench(2, point, R @ force, R @ moment, "world")])
+    in_link = link_wrenches(arm, 0.0, q, [ExternalWrench(at, force, moment, "local")])
+    in_world = link_wrenches(arm, 0.0, q, [ExternalWrench(at, R @ force, R @ moment, "world")])
     for one, other in zip(in_link, in_world, strict=True):
         assert np.allclose([*one[0], *one[1]], [*other[0], *other[1]], atol=ROUNDING)
 
 
 def test_a_wrench_acts_from_its_start_until_before_its_end(arms):
     arm = arms.serial("RR")
-    push = ExternalWrench(1, force=Vector(1.0, 0.0, 0.0), frame="link", start=1.0, end=2.0)
+    push = ExternalWrench(arm.frame_at(1), Vector(1.0, 0.0, 0.0), axes="local", start=1.0, end=2.0)
     for t, share in [(0.0, 0), (0.999, 0), (1.0, 1), (1.5, 1), (1.999, 1), (2.0, 0), (9.0, 0)]:
-        (_, before), (_, force) = link_wrenches(arm, t, own_poses(arm, [0.0, 0.0]), [push])
+        (_, before), (_, force) = link_wrenches(arm, t, [0.0, 0.0], [push])
         assert np.isclose(np.linalg.norm([*force]), share, atol=ROUNDING)
         assert [*before] == [0, 0, 0]
 
 
 def test_wrenches_on_one_link_add_up(arms, motion):
     arm = arms.serial("RRR")
-    poses = own_poses(arm, motion(arm)[0])
-    one = ExternalWrench(1, Vector(0.1, 0.0, 0.0), Vector(1.0, 2.0, 3.0), Vector(0.5, 0.0, 0.0))
-    two = ExternalWrench(1, Vector(0.0, 0.2, 0.0), Vector(-3.0, 0.0, 1.0), frame="link", end=5.0)
-    both, first, second = (link_wrenches(arm, 0.0, poses, w)[1] for w in ([one, two], [one], [two]))
+    q = motion(arm)[0]
+    one = ExternalWrench(arm.frame_at(1, Vector(0.1, 0.0, 0.0)), Vector(1.0, 2.0, 3.0), Vector(0.5, 0.0, 0.0))
+    two = ExternalWrench(arm.frame_at(1, Vector(0.0, 0.2, 0.0)), Vector(-3.0, 0.0, 1.0), axes="local", end=5.0)
+    both, first, second = (link_wrenches(arm, 0.0, q, w)[1] for w in ([one, two], [one], [two]))
     for a, b, c in zip(both, first, second, strict=True):
         assert np.allclose([*a], [*(b + c)], atol=ROUNDING)
-    assert link_wrenches(arm, 0.0, poses, []) is None
+    assert link_wrenches(arm, 0.0, q, []) is None

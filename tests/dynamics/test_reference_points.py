@@ -86,8 +86,8 @@ def test_external_wrenches_on_arm5_act_as_in_dynamechs(algorithm, arm5, referenc
         wrenches = []
         for link in (5, 3):
             n, f = ([points.columns[f"{kind}{link}{axis}"][k] for axis in "xyz"] for kind in "nf")
-            wrenches.append(ExternalWrench(link - 1, force=Vector(*f), moment=Vector(*n), frame="link"))
-        outside = link_wrenches(arm5, 0.0, [Pose()] * 5, wrenches)
+            wrenches.append(ExternalWrench(arm5.frame_at(link - 1), Vector(*f), Vector(*n), "local"))
+        outside = link_wrenches(arm5, 0.0, q, wrenches)
         found.append(forward_dynamics(arm5, q, qd, tau, outside, algorithm))
     assert agrees(np.array(found), points.block("qdd"))
 

@@ -52,7 +52,7 @@ SCENARIO = {
     "integrator": {"method": "rk4", "dt": 1e-3},
     "initial": {"q": [0, 0], "qd": [0, 0]},
     "external": [
-        {"link": "elbow", "point": [0, 0, 0], "force": [0, 0, -5], "moment": [0, 0, 0], "frame": "world", "from": 0.001}
+        {"link": "elbow", "point": [0, 0, 0], "force": [0, 0, -5], "moment": [0, 0, 0], "axes": "world", "from": 0.001}
     ],
     "payload": {"mass": 0.5, "center": [0, 0, 0]},
     "inputs": {"torque": [{"csv": "moves.csv", "column": "q_elbow_rad", "hold": "linear"}, "sin(t)"], "period": 2e-3},

@@ -21,7 +21,8 @@ def pushed(arms, *starts, kinds="R"):
     """A plant under feedback to 0, pushed at some times."""
     n = len(kinds)
     command = feedback("pd", "torque", (1.0,) * n, (0.0,) * n, (0.0,) * n, (0.0,) * n, (None,) * n, (None,) * n)
-    return Plant(arms.serial(kinds), command, tuple(ExternalWrench(0, start=start) for start in starts))
+    arm = arms.serial(kinds)
+    return Plant(arm, command, tuple(ExternalWrench(arm.frame_at(0), start=start) for start in starts))
 
 
 def kicked(*kicks):

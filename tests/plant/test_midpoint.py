@@ -95,7 +95,7 @@ def everything(arms) -> tuple[Plant, list[float], list[float]]:
         )
         for i, joint in enumerate(arm.joints)
     ]
-    push = ExternalWrench(2, Vector(0.1, 0.0, 0.0), Vector(0.0, 3.0, -5.0), Vector(0.1, 0.2, 0.3))
+    push = ExternalWrench(arm.frame_at(2, Vector(0.1, 0.0, 0.0)), Vector(0.0, 3.0, -5.0), Vector(0.1, 0.2, 0.3))
     law = pd((9.0, 9.0, 9.0), (0.3, 0.3, 0.3), (9.0, 9.0, 9.0), "voltage", ki=(4.0, 4.0, 4.0))
     plant = Plant(replace(arm, joints=tuple(joints)), law, (push,), audit=True)
     return plant, [0.1, 0.2, 0.3], [0.5, 0.6, 0.7]
@@ -285,7 +285,7 @@ def test_work_is_the_change_of_energy_to_rounding_where_the_mass_is_constant(fin
     # a motor, friction, a stop that is met and a push: (v1² - v0²)/2 is (v1 - v0) times the velocity at mid-step
     motor = Motor(Kp=0.05, Ke=0.05, Ra=0.8, gear=40.0, rotor_inertia=1e-4)
     arm = block(viscous=0.5, coulomb=Coulomb(1.0, 2.0), limit=Limit(-1.0, 0.2, 500.0, 4.0), motor=motor)
-    push = ExternalWrench(0, force=Vector(0.0, 0.0, 6.0))
+    push = ExternalWrench(arm.frame_at(0), Vector(0.0, 0.0, 6.0))
     command = OpenLoop("voltage", (lambda t: 3.0 * expr.sin(9 * t),))
     plant = midpoint(Plant(arm, command, (push,), audit=True))
     end = final(plant, [0.0], [1.0], 500)

@@ -226,7 +226,7 @@ def test_a_constant_force_between_its_times_gives_its_impulse(drive):
     from armsim.spatial import ZERO, Inertia, Pose
 
     slide = Arm("slide", ZERO, Pose(), (Joint("P1", "prismatic", inertia=Inertia(2.0)),))
-    push = ExternalWrench(0, force=Vector(0.0, 0.0, 6.0), start=0.25, end=0.75)
+    push = ExternalWrench(slide.frame_at(0), Vector(0.0, 0.0, 6.0), start=0.25, end=0.75)
     plant = Plant(slide, None, external=(push,))
     result = drive(NativeEngine(plant, 1 / 64), plant, [0.0], [0.0], 64, (1, 64))
     assert math.isclose(result.state[1], 6 * 0.5 / 2, rel_tol=1e-14)  # steps that begin from 0.25 s to before 0.75 s

@@ -124,8 +124,10 @@ def make(arms):
         rpr = arms.serial("RPR", seed=5, motors=True)
         if name == "continuous, outside forces":
             pushes = (
-                ExternalWrench(2, Vector(0.0, 0.0, 0.05), Vector(0.0, 9.0, -5.0), start=0.02, end=0.1),
-                ExternalWrench(1, Vector(0.1, 0.0, 0.0), Vector(9.0, 0.0, 0.0), Vector(0.1, 0.2, 0.3), "link"),
+                ExternalWrench(rpr.frame_at(2, Vector(0.0, 0.0, 0.05)), Vector(0.0, 9.0, -5.0), start=0.02, end=0.1),
+                ExternalWrench(
+                    rpr.frame_at(1, Vector(0.1, 0.0, 0.0)), Vector(9.0, 0.0, 0.0), Vector(0.1, 0.2, 0.3), "local"
+                ),
             )
             waves = [lambda t, i=i: 9.0 * expr.sin((9 + i) * t) for i in range(3)]
             plant = Plant(rubbing(rpr, (5.0, 30.0, 3.0)), signals("voltage", *waves), pushes, "explicit_euler")

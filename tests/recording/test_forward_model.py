@@ -448,7 +448,7 @@ def test_each_open_number_is_felt():
 
 def test_a_batch_of_open_numbers_is_its_arms_one_by_one():
     paths = ["joints[R2].motor.Kp", "joints[1].bodies[0].cylinder.mass"]
-    model = ForwardModel("arm5", DT, open=paths, external=[{"link": "R5"}, {"link": "R2", "frame": "link"}])
+    model = ForwardModel("arm5", DT, open=paths, external=[{"link": "R5"}, {"link": "R2", "axes": "local"}])
     rng = np.random.default_rng(5)
     q, qd, volts = (rng.uniform(-1, 1, (21, 5)) for _ in range(3))
     values, wrench = rng.uniform(0.5, 12, (21, 2)), rng.uniform(-3, 3, (21, 2, 6))
@@ -572,7 +572,7 @@ def test_wrenches_accelerate_as_the_jacobian_says():
     arm = armsim.load_robot("two_link")
     rng = np.random.default_rng(2)
     at_tool = {"link": "elbow", "point": [0.8, 0, 0]}
-    model = ForwardModel("two_link", DT, output="torque", external=[at_tool, {**at_tool, "frame": "link"}])
+    model = ForwardModel("two_link", DT, output="torque", external=[at_tool, {**at_tool, "axes": "local"}])
     for _ in range(5):
         q, qd, tau, wrench = rng.uniform(-2, 2, 2), rng.uniform(-2, 2, 2), rng.uniform(-9, 9, 2), rng.uniform(-5, 5, 6)
         felt = arm.jacobian(q).T @ wrench  # the angular velocity first
@@ -586,7 +586,7 @@ def test_wrenches_accelerate_as_the_jacobian_says():
 
 
 def test_a_step_under_a_wrench_is_simulate_to_the_bit():
-    place = {"link": "R5", "point": [0.01, 0, 0.05], "frame": "link"}
+    place = {"link": "R5", "point": [0.01, 0, 0.05], "axes": "local"}
     force, moment = [1.0, 2.0, -5.0], [0.1, 0.2, 0.3]
     asked = {**scenario(signals=VOLTS, steps=300), "external": [{**place, "force": force, "moment": moment}]}
     run = armsim.simulate(asked)

@@ -98,7 +98,7 @@ def test_it_needs_no_other_file(tmp_path, monkeypatch):
         "format: armsim/scenario/1\nrobot: rr.yaml\nduration: 0.5\n"
         "integrator: {method: rk4, dt: 1e-3}\n"
         "inputs:\n  period: 2e-3\n  torque: [{csv: torques.csv, column: a, hold: linear}, {csv: torques.csv, column: b}]\n"
-        "external: [{link: R2, point: [0, 0, 0], force: [0, 3, 0], frame: world, from: 0.1, to: 0.2}]\n"
+        "external: [{link: R2, point: [0, 0, 0], force: [0, 3, 0], axes: world, from: 0.1, to: 0.2}]\n"
     )
     run = armsim.simulate(str(made / "scenario.yaml"))
     armsim.record(str(made / "scenario.yaml")).save(tmp_path / "first")

@@ -138,7 +138,7 @@ CASES = {
     "friction": ("puma560_hold", {"duration": 0.3}),
     "stops": ("arm5_fall", {"duration": 0.3, "robot.joints[R2].limits": {"lower": -1.2, "stiffness": 1e3, "damping": 10}}),
     "pushed": ("two_link_hold", {"external[0]": {"link": "elbow", "point": [0.1, 0.2, 0.3], "force": [1, 5, 2],
-               "moment": [1, 2, 3], "frame": "link", "from": 0.1, "to": 0.2}, "duration": 0.3}),
+               "moment": [1, 2, 3], "axes": "local", "from": 0.1, "to": 0.2}, "duration": 0.3}),
 }  # fmt: skip
 
 
@@ -211,7 +211,7 @@ def wheel(speed, method, rtol):
         "gravity": [0, 0, 0],
         "joints": [{"name": "R1", "type": "revolute", "mdh": {}, "bodies": [{"inertia": wheel}]}],
     }
-    push = {"link": "R1", "point": [0.2, 0, 0], "force": [5, 0, 0], "frame": "world"}
+    push = {"link": "R1", "point": [0.2, 0, 0], "force": [5, 0, 0], "axes": "world"}
     asked = scenario(robot, 1, initial={"qd": [speed]}, external=[push], log={"every": 1})
     run = armsim.simulate({**asked, "integrator": {"method": method, "rtol": rtol}})
     assert run.steps_chosen[0] < 0.4 * speed  # of more than 2 rad each

@@ -202,12 +202,12 @@ def test_forces_on_a_link_do_work_as_they_move():
     still = {"xx": 0.1, "yy": 0.1, "zz": 0.1}
     body = {"inertia": {"mass": 1.0, "center": [0.0, 0.0, 0.0], "about": "com", **still}}
     robot = {"gravity": [0, 0, 0], "joints": [{"name": "A", "type": "revolute", "mdh": {}, "bodies": [body]}]}
-    push = {"link": "A", "point": [0.5, 0, 0], "force": [0, 2.0, 0], "frame": "link", "from": 0.2, "to": 0.7}
+    push = {"link": "A", "point": [0.5, 0, 0], "force": [0, 2.0, 0], "axes": "local", "from": 0.2, "to": 0.7}
     made = truth(
         Case("push", 0, {"robot": robot, "initial": {"q": [0.3], "qd": [0.0]}, "duration": 1.0, "external": [push]})
     )
     assert made.qd[-1, 0] == pytest.approx(10.0 * 0.5, abs=TIGHT)
-    turned = {**push, "frame": "world", "from": 0.0, "to": 1.0}
+    turned = {**push, "axes": "world", "from": 0.0, "to": 1.0}
     made = truth(
         Case("push", 0, {"robot": robot, "initial": {"q": [0.3], "qd": [0.0]}, "duration": 1.0, "external": [turned]})
     )
