@@ -10,7 +10,7 @@ from armsim.document.bodies import BODIES, Payloads
 from armsim.document.composite import ByName, Document, List, OneOf, Parameters, PerJoint, Rule, Subdocument
 from armsim.document.control import RobotReference
 from armsim.document.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
-from armsim.document.motor import NOT_IN_DYNAMECHS, DryFriction
+from armsim.document.motor import DryFriction
 from armsim.document.parameters import IDENTIFIER
 from armsim.document.scenario import Signal
 from armsim.document.study import Anything, ByPath, Flag, Minimised, ScenarioReference, Sought, Varied
@@ -44,6 +44,13 @@ def _rule(of: type[Document], rule: Rule) -> Schema:
     conditions += [{"anyOf": [_says(path) for path in rule.any_of]}] if rule.any_of else []
     then = _given(*rule.needs) if rule.needs else {"properties": {}}
     then["properties"] |= {key: {"type": "null"} for key in rule.without}
+    then["properties"] |= {
+        key: {"maxProperties": 0}
+        if isinstance(of.fields[key], Subdocument)
+        else {"enum": [of.fields[key].default, None]}
+        for key in rule.default
+    }
+    then["properties"] |= {key: {"not": {"type": "object"}} for key in rule.single}
     if rule.each:
         then = {"properties": {rule.each: {"items": then}}}
     return {"if": {"allOf": conditions} if len(conditions) > 1 else conditions[0], "then": then}
@@ -55,21 +62,9 @@ def _says(path: str) -> Schema:
     return {"required": [key], "properties": {key: _says(below) if below else {"not": {"enum": [0, None]}}}}
 
 
-def _in_dynamechs() -> Schema:
-    """Keys that `model: dynamechs` excludes."""
-    bare: Schema = {
-        key: {"maxProperties": 0} if isinstance(field, Subdocument) else {"enum": [field.default, None]}
-        for key, field in document.Motor.fields.items()
-        if key in NOT_IN_DYNAMECHS
-    }
-    bare["coulomb"] = {"not": {"type": "object"}}
-    return {"if": _one_of_values(document.Motor, "model", ("dynamechs",)), "then": {"properties": bare}}
-
-
 # what the rules do not say, as far as JSON Schema can express it; the documents' `check` enforces all
 MORE: dict[type[Document], list[Schema]] = {
     document.Joint: [{"properties": {"pitch": {"not": {"const": 0}}}}],
-    document.Motor: [_in_dynamechs()],
 }
 
 

@@ -272,6 +272,8 @@ class Document(Mapping[str, Any]):
         """Report what violates a rule that applies, but for keys that have been told of, which it adds to."""
         lacking = [key for key in rule.needs if not self.given(key) and key not in told]
         useless = [key for key in rule.without if self.given(key) and key not in told]
+        useless += [key for key in rule.default if not self.is_default(key)]
+        useless += [key for key in rule.single if isinstance(self.entries[key], Document)]
         for key in lacking:
             self.lacks(key, path, context)
         for key in useless:

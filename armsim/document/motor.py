@@ -9,10 +9,10 @@ from armsim.document.composite import Choice, Document, Number, Rule, Subdocumen
 from armsim.files.nodes import Map, Node
 from armsim.formulas.quantity import Context
 
-# keys that a voltage requires, keys that require those, and keys that `model: dynamechs` excludes
+# keys that a voltage requires, keys that require those, and the model of DynaMechs' motor, which has all friction in it
 CONSTANTS = ("Kp", "Ra")
 ELECTRICAL = ("Ke", "inductance", "brush_drop", "nominal_current", "thermal")
-NOT_IN_DYNAMECHS = ("gear", "efficiency", "inductance", "limits")
+EMULATED = "dynamechs"
 
 
 def against(direction: str, unit: str) -> Number:
@@ -154,33 +154,39 @@ class Motor(Document):
     thermal = Subdocument(Thermal, default=None, doc="how the winding heats up", note="none")
     model = Choice(
         "dc",
-        "dynamechs",
+        EMULATED,
         default="dc",
-        doc="dynamechs: as the program DynaMechs computes a motor, its faults included, to replay its recordings",
+        doc=f"{EMULATED}: as the program DynaMechs computes a motor, its faults included, to replay its recordings",
     )
 
     rules = (
         Rule(any_of=(*CONSTANTS, *ELECTRICAL, "limits.voltage", "limits.current"), needs=CONSTANTS),
-        Rule("model", ("dynamechs",), needs=CONSTANTS),
+        Rule("model", (EMULATED,), needs=CONSTANTS),
+        Rule("model", (EMULATED,), default=("gear", "efficiency", "inductance", "limits"), single=("coulomb",)),
     )
 
     def lacks(self, key: str, path: str, context: Context) -> None:
         empty = key in self.keys_in_file
         found = "nothing: the key has no value" if empty else "nothing: the key is missing"
         if not any(map(self.given, CONSTANTS)):
-            found += f", and `{self.rules[0].reason(self) or 'model: dynamechs'}` needs it"
+            found += f", and `{self.rules[0].reason(self) or f'model: {EMULATED}'}` needs it"
         place = self.value_node(key).place if empty else self.place
         self.fields[key].missing(place, join(path, key), context, found)
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
-        if self.model != "dynamechs":
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        if key in rule.single:
+            return "one number", "two", "give one number for both directions"
+        return "the key left out", f"`{key}`, which DynaMechs' motor has not", "take it out, or take `model` out"
+
+    def check_beside(self, friction: Document, path: str, context: Context) -> None:
+        """Report friction on the joint's side of the gear that its model excludes; `path` is the friction's."""
+        if self.model != EMULATED:
             return
-        if isinstance(self.coulomb, MotorCoulomb):
-            mend = "give one number for both directions"
-            context.report.add(self.place_of("coulomb"), join(path, "coulomb"), "one number", "two", mend)
-        for key in NOT_IN_DYNAMECHS:
-            if self.given(key) and not self.is_default(key):
-                expected, found = "the key left out", f"`{key}`, which DynaMechs' motor has not"
-                mend = "take it out, or take `model` out"
-                context.report.add(self.place_of(key), join(path, key), expected, found, mend)
+        for key in filter(friction.says, friction.entries):
+            context.report.add(
+                friction.value_node(key).place,
+                join(path, key),
+                "no friction beside DynaMechs' motor, which has its own",
+                f"`{key}` on the joint's side",
+                f"give the motor the friction: `motor: {{{key}: ...}}`",
+            )

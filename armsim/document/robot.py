@@ -236,7 +236,8 @@ class Joint(Document):
         return joint
 
     def check(self, path: str, context: Context) -> None:
-        self._check_emulated(path, context)
+        if self.motor and self.friction:
+            self.motor.check_beside(self.friction, f"{path}.friction", context)
         super().check(path, context)
         if not SLIDES.holds(self) and JOINT_TYPES.get(self.type, JOINT_TYPES["revolute"]).has_pitch:
             found, mend = f"{self.pitch.text}: it would not slide", f"{PITCH}, or `type: revolute`"
@@ -269,19 +270,6 @@ class Joint(Document):
         (convention,) = rule.needs
         mend = f"write `{convention}`, or `convention: {key}` for the whole file"
         return f"`{convention}`, the convention of this file", f"`{key}`", mend
-
-    def _check_emulated(self, path: str, context: Context) -> None:
-        """Report keys of a joint that its motor's `model: dynamechs` excludes."""
-        motor, friction = self.motor, self.friction
-        if motor is None or friction is None or motor.model != "dynamechs":
-            return
-        for key, value in friction.entries.items():
-            sides = isinstance(value, JointCoulomb)
-            if sides or (value is not None and value.value):
-                place = value.positive.place if sides else value.place
-                expected = "no friction beside DynaMechs' motor, which has its own"
-                mend = f"give the motor the friction: `motor: {{{key}: ...}}`"
-                context.report.add(place, f"{path}.friction.{key}", expected, f"`{key}` on the joint's side", mend)
 
 
 class Robot(Document):

@@ -35,6 +35,8 @@ class Rule:
         any_of: Keys of which one must have a value other than 0 for it to apply, or keys below them (`limits.voltage`).
         needs: Keys that it requires.
         without: Keys that it forbids.
+        default: Keys that it forbids another value than their default.
+        single: Keys that it forbids more than one number.
         each: The key of a list, if the keys that it requires and forbids are those of each item.
     """
 
@@ -45,6 +47,8 @@ class Rule:
     any_of: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    default: tuple[str, ...] = ()
+    single: tuple[str, ...] = ()
     each: str = ""
 
     def applies(self, document: Keys) -> bool:

@@ -85,7 +85,7 @@ class Motor:
         limits: Of motor and amplifier.
         nominal_current: That the winding stands for long [A]; None where it is not known.
         thermal: Of the winding; None where it is not known.
-        model: "dc", or "dynamechs" for the motor of DynaMechs with its faults (`armsim.plant.dynamechs`).
+        model: "dc", or the name of another, which its plant emulates with its faults (`armsim.plant.plant_type`).
     """
 
     Kp: Scalar | None = None

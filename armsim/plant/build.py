@@ -33,10 +33,19 @@ class Asked(Protocol):
     def tolerance(self) -> Tolerance: ...
 
 
+def plant_type(arm: Arm) -> type[Plant]:
+    """The class of an arm's plant, by the model of its motors.
+
+    Raises:
+        UsageError: Only some of them are emulated.
+    """
+    return DynaMechsPlant if emulates(arm) else Plant
+
+
 def make_plant(asked: Asked) -> Plant:
     """The plant of a scenario, with the algorithm that its motors and friction require, else the faster one."""
-    arm = asked.arm
-    parts = (arm, asked.command, asked.external, asked.method)
-    if emulates(arm):
-        return DynaMechsPlant(*parts, algorithm="aba")
-    return Plant(*parts, "crba" if any_sticks(arm) else fastest_algorithm(arm), asked.tolerance)
+    arm, made = asked.arm, plant_type(asked.arm)
+    algorithm = "crba" if any_sticks(arm) else fastest_algorithm(arm)
+    if made.step_rule is not None:
+        algorithm = made.step_rule.algorithm
+    return made(arm, asked.command, asked.external, asked.method, algorithm, asked.tolerance)

@@ -16,13 +16,14 @@ from functools import cached_property
 from armsim.actuation import JointTorque
 from armsim.control import Seen
 from armsim.dynamics.aba import articulated_body
-from armsim.errors import UsageError
+from armsim.errors import Refusal, UsageError
 from armsim.expr import Scalar, absolute, both, exp, where
 from armsim.integrate import advanced
 from armsim.model import Arm, Joint
-from armsim.plant.plant import Plant
+from armsim.plant.plant import Plant, StepRule
 from armsim.plant.state import State
 
+MODEL = "dynamechs"  # of a motor, as robot files name it
 LN_2 = 0.6931471805599453
 
 
@@ -32,16 +33,13 @@ def emulates(arm: Arm) -> bool:
     Raises:
         UsageError: Only some of them are.
     """
-    models = {joint.motor.model if joint.motor is not None else None for joint in arm.joints}
-    if "dynamechs" not in models:
-        return False
-    if models != {"dynamechs"}:
-        names = [joint.name for joint in arm.joints if joint.motor is None or joint.motor.model != "dynamechs"]
+    names = [joint.name for joint in arm.joints if joint.motor is None or joint.motor.model != MODEL]
+    if 0 < len(names) < arm.n:
         raise UsageError(
-            f"motor.model: expected `dynamechs` on every joint or on none; {', '.join(names)} "
+            f"motor.model: expected `{MODEL}` on every joint or on none; {', '.join(names)} "
             f"{'has' if len(names) == 1 else 'have'} not"
         )
-    return True
+    return not names
 
 
 @dataclass(slots=True)
@@ -65,8 +63,30 @@ class Evaluation:
 class DynaMechsPlant(Plant):
     """A plant with the motors of DynaMechs: explicit Euler, with stiction flags and previous velocities as state."""
 
+    step_rule = StepRule(
+        "explicit_euler",
+        "aba",
+        "DynaMechs' motor comes with it",
+        Refusal(
+            "integrator.dt",
+            "the step that DynaMechs took",
+            "nothing",
+            "write for example `integrator: {method: explicit_euler, dt: 5e-4}`",
+        ),
+        Refusal(
+            "motor.model",
+            "motors of armsim's own",
+            "dynamechs: rules about steps, which no linear equations describe",
+            "leave out `model: dynamechs` in the robot file",
+        ),
+    )
+    energy_note = (
+        "DynaMechs' motor makes and loses energy by its own faults, "
+        "so not all of the residual is the integrator's error"
+    )
+
     def __post_init__(self) -> None:
-        if self.method != "explicit_euler":
+        if self.method != self.step_rule.method:
             raise UsageError(
                 f"integrator.method: expected explicit_euler, which DynaMechs' motor comes with, found {self.method}"
             )

@@ -21,7 +21,6 @@ from armsim.errors import UsageError
 from armsim.expr import Scalar, both, flatten, leaves, unflatten, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.plant.driven import held
-from armsim.plant.dynamechs import DynaMechsPlant
 from armsim.plant.loads import Acting
 from armsim.plant.plant import Plant
 from armsim.plant.state import Further, Held, State
@@ -180,17 +179,12 @@ class Linearizer:
         plant: The plant. Where a number of it or of the state is an expression, so are those of the linearisation.
 
     Raises:
-        UsageError: Its motors are those of DynaMechs, rules about steps that have no derivatives.
+        UsageError: It is a rule about steps, which has no derivatives.
     """
 
     def __init__(self, plant: Plant) -> None:
-        if isinstance(plant, DynaMechsPlant):
-            raise UsageError.of(
-                "motor.model",
-                "motors of armsim's own",
-                "dynamechs: rules about steps, which no linear equations describe",
-                "leave out `model: dynamechs` in the robot file",
-            )
+        if plant.step_rule is not None:
+            raise UsageError(str(plant.step_rule.no_derivatives))
         self.plant = plant
         output = None if plant.command is None else plant.command.output
         self._driven = replace(held(plant, output), method="explicit_euler", audit=False)
@@ -295,7 +289,7 @@ def linearize(plant: Plant, t: float, state: Sequence[float]) -> Linearization:
         state: See `Plant.slots`.
 
     Raises:
-        UsageError: Its motors are those of DynaMechs, rules about steps that have no derivatives.
+        UsageError: It is a rule about steps, which has no derivatives.
     """
     return Linearizer(plant).at(t, state)
 

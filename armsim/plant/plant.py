@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from armsim.actuation import COUNTED, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory, Seen
 from armsim.dynamics import Algorithm, ExternalWrench
+from armsim.errors import Refusal
 from armsim.expr import Scalar, Structure, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import Arm, Motor
@@ -26,6 +27,28 @@ from armsim.plant.loads import Loads
 from armsim.plant.state import Further, Held, State
 from armsim.plant.stiction import StickSlip
 from armsim.plant.system import ArmSystem
+from armsim.records import record
+
+
+@record
+class StepRule:
+    """A step that defines a plant (a difference equation), where other plants have equations of motion that a step solves.
+
+    No other method and no shorter step is closer to the truth, and it has no derivatives.
+
+    Attributes:
+        method: The integrator in it.
+        algorithm: The forward dynamics in it.
+        why: Why its method is picked, in words that follow "picked because".
+        no_dt: Refusal of a scenario that gives no step.
+        no_derivatives: Refusal of linearisation.
+    """
+
+    method: str
+    algorithm: Algorithm
+    why: str
+    no_dt: Refusal
+    no_derivatives: Refusal
 
 
 @dataclass(frozen=True)
@@ -41,7 +64,12 @@ class Plant:
         tolerance: Of an adaptive integrator's local error.
         audit: Whether work is counted, by source.
         ahead: Whether an adaptive integrator runs ahead of the steps and interpolates; else it lands on every step.
+        step_rule: What its step is part of; None of equations of motion, whose method and step are free.
+        energy_note: Why its energy balance has a residual that is not the integrator's error; None where it has none.
     """
+
+    step_rule: ClassVar[StepRule | None] = None
+    energy_note: ClassVar[str | None] = None
 
     arm: Arm
     command: Command | None

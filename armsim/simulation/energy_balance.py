@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from armsim.actuation import WORKS
 from armsim.loading import Scenario
-from armsim.plant import DynaMechsPlant, Plant
+from armsim.plant import Plant
 from armsim.records import record
 from armsim.simulation.result import Result
 
@@ -94,10 +94,8 @@ def balance(
 
 def _note(scenario: Scenario, plant: Plant, relative: float) -> str | None:
     """What a large residual means; None where it is small."""
-    if isinstance(plant, DynaMechsPlant):
-        return "DynaMechs' motor makes and loses energy by its own faults, so not all of the residual is the integrator's error"
-    if relative <= LARGE:
-        return None
+    if plant.energy_note is not None or relative <= LARGE:
+        return plant.energy_note
     if scenario.adaptive:
         mend = f"a smaller rtol than {scenario.tolerance.rtol:g}"
     else:

@@ -18,7 +18,7 @@ from armsim.measures.figures import every, figures_of
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
-from armsim.plant import Column, DynaMechsPlant, Plant, make_plant
+from armsim.plant import Column, Plant, make_plant
 from armsim.records import record
 from armsim.simulation.called import is_called
 from armsim.simulation.content import content_of
@@ -72,7 +72,7 @@ class Keep:
         work: The work of all that acts.
         peaks: The largest motor torques, for its summary.
         figures: Figures of merit.
-        accuracy: Whether its accuracy stays open, if it can: its steps are no part of the rules, as of DynaMechs' motor.
+        accuracy: Whether its accuracy stays open, if it can: the step is no part of the plant.
     """
 
     rows: bool = True
@@ -206,7 +206,7 @@ class LoopPlan:
             rows=keep.rows,
             opened=opened,
             parts=scenario.moments,
-            refinable=keep.accuracy and not called and not isinstance(plant, DynaMechsPlant),
+            refinable=keep.accuracy and not called and plant.step_rule is None,
             rare_every=every(steps) if keep.figures and scenario.moments == 1 else 0,
             sampled_outside=called,
         )

@@ -38,7 +38,7 @@ LANDINGS = 100  # of the repetition of an adaptive run, at most, or twice its ow
 SMALL = 0.1  # of the largest motion of a joint of its kind: a joint that moves less is compared with that
 KNOWN = 1000  # estimates that are kept, of scenarios that may be run again
 SLIGHT = 1e-6  # rad or m: smaller motions count as this
-UNREFINABLE = "only runs in machine code are repeated, and none with DynaMechs' motors, whose rules hold for one step"
+UNREFINABLE = "only runs in machine code are repeated, and none with motors whose rules hold for one step"
 CALLED = "a run whose law is called at every sample is not repeated; a law that can be traced is compiled, and its run repeated"
 
 _known: dict[str, StepError | str] = {}

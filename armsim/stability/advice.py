@@ -15,7 +15,7 @@ from dataclasses import field
 from armsim.control import Controller
 from armsim.errors import Refusal
 from armsim.notebook import counted
-from armsim.plant import DynaMechsPlant, Plant
+from armsim.plant import Plant
 from armsim.records import record
 
 
@@ -94,10 +94,8 @@ class Advice:
 
 
 def is_judged(plant: Plant) -> bool:
-    """Whether advice applies: to fixed steps, and to the feedback of any method; not to DynaMechs, whose motor fixes the step."""
-    if isinstance(plant, DynaMechsPlant):
-        return False
-    return plant.integrator.adaptive is None or isinstance(plant.command, Controller)
+    """Whether advice applies: to fixed steps, and to the feedback of any method; not where the step is part of the plant."""
+    return plant.step_rule is None and (plant.integrator.adaptive is None or isinstance(plant.command, Controller))
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

@@ -14,7 +14,7 @@ from armsim.document.scenario import AUTO
 from armsim.errors import UsageError
 from armsim.expr import is_number
 from armsim.loading import Scenario
-from armsim.plant import emulates
+from armsim.plant import plant_type
 from armsim.records import record
 from armsim.stability.advice import listed
 
@@ -42,19 +42,11 @@ def with_method(scenario: Scenario) -> Scenario:
     """
     if scenario.method != AUTO:
         return scenario
-    choice = _for_dynamechs(scenario) if emulates(scenario.arm) else _chosen(scenario)
+    rule = plant_type(scenario.arm).step_rule
+    if rule is not None and not _has_step(scenario):
+        raise UsageError(str(rule.no_dt))
+    choice = _chosen(scenario) if rule is None else MethodChoice(rule.method, rule.why)
     return replace(scenario, method=choice.method, picked=choice.why)
-
-
-def _for_dynamechs(scenario: Scenario) -> MethodChoice:
-    if not _has_step(scenario):
-        raise UsageError.of(
-            "integrator.dt",
-            "the step that DynaMechs took",
-            "nothing",
-            "write for example `integrator: {method: explicit_euler, dt: 5e-4}`",
-        )
-    return MethodChoice("explicit_euler", "DynaMechs' motor comes with it")
 
 
 def _has_step(scenario: Scenario) -> bool:

@@ -11,7 +11,7 @@ from armsim.dynamics.external import link_wrenches, motion_by_name
 from armsim.errors import Refusal
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
-from armsim.plant import DynaMechsPlant, Plant
+from armsim.plant import Plant
 from armsim.records import record
 
 WILD = 1e10  # rad/s² or m/s²: a joint that is less accelerated is followed, however far it gets
@@ -43,7 +43,7 @@ def overload(scenario: Scenario, plant: Plant) -> Refusal | None:
         scenario: What is to be run.
         plant: Its plant.
     """
-    if plant.integrator.adaptive is None or isinstance(plant, DynaMechsPlant):
+    if plant.integrator.adaptive is None:
         return None
     q, arm = list(scenario.initial_q), plant.arm
     for push in _pushes(scenario, plant):

@@ -79,6 +79,10 @@ CASES = {
     "what DynaMechs' motor has not": [
         ("Ra: 1", "Ra: 1, model: dynamechs, gear: 50, coulomb: {positive: 1, negative: 2}")
     ],
+    "invalid friction beside DynaMechs' motor": [
+        ("viscous: 0.1", "coulomb: {positive: -0.1, negative: 0.1}"),
+        ("Ra: 1", "Ra: 1, model: dynamechs"),
+    ],
     "unknown shape": [("cylinder:", "cilinder:")],
     "mass and density": [("mass: 0.8", "mass: 0.8, density: 2700")],
     "gear of zero": [("Ra: 1", "Ra: 1, gear: 0")],

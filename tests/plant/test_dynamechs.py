@@ -13,7 +13,8 @@ from armsim.control import OpenLoop
 from armsim.errors import UsageError
 from armsim.expr import sin
 from armsim.model import BrushDrop, Coulomb
-from armsim.plant import Column, DynaMechsPlant, emulates
+from armsim.plant import Column
+from armsim.plant.dynamechs import DynaMechsPlant, emulates
 from armsim.simulation.engine import NativeEngine, PythonEngine
 from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.row_log import RowsInMemory

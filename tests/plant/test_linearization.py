@@ -240,7 +240,7 @@ def test_a_sampled_command_is_held_and_its_law_is_told_apart(arms):
 
 
 def test_motors_that_are_rules_about_steps_are_refused(arms):
-    from armsim.plant import DynaMechsPlant
+    from armsim.plant.dynamechs import DynaMechsPlant
 
     plant = DynaMechsPlant(arms.shipped("arm5"), constant("voltage", [0.0] * 5), (), "explicit_euler")
     with pytest.raises(UsageError, match=r"found:    dynamechs.*\n  mend:     leave out"):

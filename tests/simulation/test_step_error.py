@@ -265,6 +265,13 @@ def test_a_python_run_is_not_repeated():
     assert run.summary()["no_step_error"].startswith("only runs in machine code are repeated")
 
 
+def test_a_run_whose_step_is_part_of_its_motors_is_not_repeated_and_keeps_their_algorithm():
+    motors = {f"robot.joints[R{i}].motor.model": "dynamechs" for i in range(1, 6)}
+    summary = armsim.simulate("arm5_fall", {**motors, "duration": 0.01, "log.every": 1e-3}).summary()
+    assert summary["no_step_error"].endswith("motors whose rules hold for one step")
+    assert summary["algorithm"] == "aba"
+
+
 # ---- how a run ends
 
 
