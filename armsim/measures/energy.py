@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from armsim.actuation import WORKS
 from armsim.expr import Scalar, maximum
 from armsim.measures.aggregates import Final, TimeIntegral
 from armsim.measures.kind import Request
@@ -23,7 +22,7 @@ class Work(Measure):
     """The work done on the arm by one source.
 
     Attributes:
-        source: Of `armsim.actuation.WORKS`.
+        source: Of `armsim.actuation.WORKS`, or of `Loads.others`.
     """
 
     source: str
@@ -33,13 +32,13 @@ class Work(Measure):
         return True
 
     def result(self, kept: tuple[()], end: Moment) -> list[Scalar]:
-        assert end.x.works is not None
-        return [getattr(end.x.works, self.source)]
+        works = end.x.works
+        assert works is not None
+        return [works.others[self.source] if self.source in works.others else getattr(works, self.source)]
 
 
 def work_by(source: str) -> Callable[[Request], Measure]:
     """Makes the measure of a source's work."""
-    assert source in WORKS
     return lambda request: Work((request.name,), ("J",), source)
 
 

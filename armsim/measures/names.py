@@ -11,6 +11,7 @@ from armsim.files.faults import nearest
 from armsim.files.nodes import clipped
 from armsim.formulas.formula import Aggregate, Formula, FormulaError, parse_formula
 from armsim.measures.catalog import AGGREGATES, KINDS
+from armsim.measures.energy import Work
 from armsim.measures.expression import Expression, Varying
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
@@ -48,8 +49,9 @@ class _Reader:
             self.known[name] = name, None
             if kind.of == "either":
                 self.known |= {f"{name}_{joint.name}": (name, i) for i, joint in enumerate(plant.arm.joints)}
+        self.works = {f"work_{source}": source for source in plant.loads.others}
         self.aggregates = [*AGGREGATES, *(name for name, (kind, _) in self.known.items() if KINDS[kind].banded)]
-        self.words = [name for name in (*self.known, *plant.named_columns) if not name.isidentifier()]
+        self.words = [name for name in (*self.known, *self.works, *plant.named_columns) if not name.isidentifier()]
 
     def measure(self, text: str) -> Measure:
         """The measure of one name or formula."""
@@ -74,8 +76,10 @@ class _Reader:
         if aggregate is not None and aggregate.function in AGGREGATES:
             return self.aggregated(aggregate)
         word = name if aggregate is None else aggregate.function
-        if word not in self.known:
+        if word not in (*self.known, *self.works):
             raise FormulaError(f"there is no `{clipped(word)}`", self.hint(word))
+        if word in self.works:
+            return Work((name,), ("J",), self.works[word])
         kind, joint = self.known[word]
         band = None if aggregate is None else _number(aggregate.argument)
         return KINDS[kind].make(Request(name, self.plant, joint, band))

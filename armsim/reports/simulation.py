@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from armsim.actuation import WORKS
 from armsim.document.timing import seconds
 from armsim.model import JOINT_TYPES
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
@@ -95,7 +94,7 @@ def _energy_lines(reached: EndState, digits: int) -> list[str]:
 
 def work_lines(audit: EnergyBalance, digits: int) -> list[str]:
     """The work of each source and the residual of the energy balance; see `armsim.simulation.energy_balance`."""
-    works = ", ".join(f"{of} {_joules(work, digits)}" for of in WORKS if (work := getattr(audit, of))) or "none"
+    works = ", ".join(f"{of} {_joules(work, digits)}" for of, work in audit.works.items() if work) or "none"
     residual = f"{_joules(audit.residual, digits)}, {share(audit.relative)} of the energy exchanged"
     lines = [f"work     {works}", f"residual {residual}"]
     if audit.note:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from armsim.actuation import WORKS
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.records import record
+from armsim.records import OMIT, record
 from armsim.simulation.result import Result
 
 LARGE = 0.05  # relative residual, above which it is noted
@@ -26,6 +26,7 @@ class EnergyBalance:
         friction: Its work.
         stops: Their work.
         external: The work of external forces.
+        others: The works of what not every arm has, such as springs, by name; None without any.
         error: Estimated error of all works together; None of fixed steps, which do not estimate it.
         change: Of kinetic plus potential energy.
         residual: The change less all work, made or lost by the integrator. That it is small does not show that the motion is
@@ -45,6 +46,12 @@ class EnergyBalance:
     residual: float
     relative: float
     note: str | None
+    others: dict[str, float] | None = field(default=None, metadata=OMIT)
+
+    @property
+    def works(self) -> dict[str, float]:
+        """All works by their source."""
+        return {of: getattr(self, of) for of in WORKS} | (self.others or {})
 
 
 def audit(run: Result) -> EnergyBalance:
@@ -79,7 +86,8 @@ def balance(
         throughput: Largest motor torques times the ways of their joints [J].
     """
     named = dict(zip(plant.slots, state, strict=True))
-    works = {of: named[f"work_{of}"] for of in WORKS}
+    own, others = ({of: named[f"work_{of}"] for of in names} for names in (WORKS, plant.loads.others))
+    works = own | others
     change = (kinetic[-1] + potential[-1]) - (kinetic[0] + potential[0])
     residual = change - sum(works.values())
     seen = [*map(abs, works.values()), *kinetic, *(abs(x - potential[0]) for x in potential)]
@@ -89,7 +97,9 @@ def balance(
     note = _note(scenario, plant, relative)
     if note is None and error is not None and error > LARGE * max(*map(abs, works.values()), BETWEEN * throughput):
         note = f"the works may be off by {error:.2g} J: powers vary faster than the steps show, take a smaller rtol"
-    return EnergyBalance(**works, error=error, change=change, residual=residual, relative=relative, note=note)
+    return EnergyBalance(
+        **own, error=error, change=change, residual=residual, relative=relative, note=note, others=others or None
+    )
 
 
 def _note(scenario: Scenario, plant: Plant, relative: float) -> str | None:
