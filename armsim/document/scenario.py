@@ -211,6 +211,10 @@ class External(Document):
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"
 
+    def lacks(self, key: str, path: str, context: Context) -> None:
+        expected, mend = "a `frame`, or a `link`, on which it acts", "add `frame: tool`, or `link: R5`"
+        context.report.add(self.place, path, expected, "neither", mend)
+
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)
         check_frame(self, "frame", path, context)
