@@ -24,7 +24,7 @@ Examples:
 @q_option
 @angle_options
 def command(robot: str, q: str | None, display: Display) -> int:
-    """Print where every link's frame and the tool of ROBOT stand in the world (forward kinematics).
+    """Print where every link's frame, the tool and all other frames of ROBOT stand in the world (forward kinematics).
 
     ROBOT is a robot file or the name of a shipped one. Orientations are quaternions w, x, y, z with w >= 0, and roll about x,
     pitch about y, yaw about z, fixed axes, as in URDF: Rz(yaw) Ry(pitch) Rx(roll).
@@ -34,14 +34,15 @@ def command(robot: str, q: str | None, display: Display) -> int:
 
     arm, _ = read_robot(robot)
     at = joint_values("q", q, arm, display.degrees)
-    poses = zip([*arm.joint_names, "tool"], [*link_poses(arm, at), frame_pose(arm, at, arm.tool)], strict=True)
+    poses = [*zip(arm.joint_names, link_poses(arm, at), strict=True)]
+    poses += [(frame.name, frame_pose(arm, at, frame)) for frame in arm.frames]
     frames = [(name, pose.frame(display.degrees)) for name, pose in poses]
     about = {"robot": arm.name, "joints": arm.joint_names, "q": arm.shown(at, display.degrees)}
-    links = [{"name": name, **vars(frame)} for name, frame in frames[:-1]]
+    named = [{"name": name, **vars(frame)} for name, frame in frames]
     where = "its initial pose" if q is None else "this pose"
     tables = _tables(frames, "deg" if display.degrees else "rad", display.digits)
     display.print(
-        lambda: {**about, "links": links, "tool": frames[-1][1]},
+        lambda: {**about, "links": named[: arm.n], "tool": frames[arm.n][1], "frames": named[arm.n + 1 :]},
         lambda: f"{arm.name}: frames in the world at {where}\n\n{tables}",
     )
     return 0

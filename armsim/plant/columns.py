@@ -139,10 +139,15 @@ KINDS: dict[str, ColumnKind] = {
         called="tool_velocity",
     ),
     "frame": ColumnKind(
-        "the same of the frame", "trajectory", Instant.pose, parts=POSE, logged="frames", called="frame"
+        "the frame in the world, as the tool", "trajectory", Instant.pose, parts=POSE, logged="frames", called="frame"
     ),
     "frame_velocity": ColumnKind(
-        "likewise", "trajectory", Instant.velocity, parts=VELOCITY, logged="frames", called="frame_velocity"
+        "its velocities, likewise",
+        "trajectory",
+        Instant.velocity,
+        parts=VELOCITY,
+        logged="frames",
+        called="frame_velocity",
     ),
     "energy": ColumnKind(
         "kinetic energy of links, payload and rotors; potential energy in gravity, 0 where all mass lies at the world's origin",
