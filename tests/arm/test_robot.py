@@ -173,6 +173,32 @@ def test_the_jacobian_is_the_slope_of_the_tools_position(arm, states):
         np.testing.assert_allclose(J[:, 3:, i], slope, rtol=0, atol=1e-9)
 
 
+def test_a_frame_of_a_middle_link_has_its_pose_and_its_jacobian(states):
+    frames = {"left-tip": {"link": "R3", "xyz": [0.1, -0.2, 0.3], "rpy": [0.1, 0.2, 0.3]}, "hand": {"link": "R5"}}
+    arm, q, h = armsim.load_robot("arm5", {"frames": frames}), states[0], 1e-6
+    J = arm.jacobian(q, frame="left-tip")
+    assert not J[:, :, 3:].any()
+    for i in range(5):
+        step = h * np.eye(5)[i]
+        ahead, behind = (arm.forward_kinematics(q + sign * step, "left-tip").position for sign in (1, -1))
+        np.testing.assert_allclose(J[:, 3:, i], (ahead - behind) / (2 * h), rtol=0, atol=1e-9)
+    place = arm.link_poses(q)
+    np.testing.assert_array_equal(arm.forward_kinematics(q, frame="hand").position, place.position[:, 4])
+    np.testing.assert_array_equal(arm.forward_kinematics(q, frame="tool").quaternion, arm.forward_kinematics(q)[1])
+    python = armsim.load_robot("arm5", {"frames": frames}, engine="python")
+    np.testing.assert_array_equal(python.jacobian(q, "left-tip"), J)
+
+
+def test_a_frame_that_the_arm_lacks_is_refused_with_those_that_it_has(arm, told):
+    said = []
+    for ask in (arm.forward_kinematics, arm.jacobian):
+        with pytest.raises(UsageError) as caught:
+            ask(arm.initial, frame="R5")
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+    told(said[0])
+
+
 def test_quaternions_have_length_one_and_no_negative_w(arm, states):
     quaternion = arm.link_poses(states[0]).quaternion
     np.testing.assert_allclose(np.linalg.norm(quaternion, axis=-1), 1, rtol=1e-15)
