@@ -58,6 +58,8 @@ def test_a_mass_on_a_spring_swings_about_its_rest(method):
     run = armsim.simulate({**asked, **tightly(method)})
     w = math.sqrt(k / MASS)
     exact = rest + (q - rest) * np.cos(w * run.t) + v / w * np.sin(w * run.t)
+    pulled = run["tau_spring_x_N"]
+    assert pulled.tolist() == run["tau_x_N"].tolist() == (-k * (run.q[:, 0] - rest)).tolist()
     assert run.q[:, 0] == pytest.approx(exact, abs=1e-3 if METHODS[method].order == 1 else 1e-8)
     work = run.summary()["audit"]["others"]["springs"]
     assert work == pytest.approx(k / 2 * ((q - rest) ** 2 - (run.q[-1, 0] - rest) ** 2), rel=5e-3)
