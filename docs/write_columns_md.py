@@ -40,8 +40,10 @@ def owner(kind: ColumnKind) -> str:
     """Whose it is, where not every joint's or the whole arm's."""
     if kind.logged:
         return f"of each of `log.{kind.logged}`: "
-    if kind.followed:
-        return "where there is a `control.reference`: "
+    if kind.only:
+        return {"follows": "where there is a `control.reference`: ", "sprung": "where any joint has a `spring`: "}[
+            kind.only
+        ]
     return "of every joint with an electric motor: " if kind.motors else ""
 
 

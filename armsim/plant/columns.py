@@ -79,7 +79,7 @@ class ColumnKind:
         prefix: What its headings begin with.
         unit: In a heading, for a type of joint; see `position` and `force`.
         motors: Whether only joints with an electric motor have it.
-        followed: Whether only arms that follow a reference have it.
+        only: The attribute of `Layout` that is true of rows that have it; empty where all have it.
         parts: Of a quantity of no joint: the heading of each part, without the name in `logged`.
         logged: The part of `Logged` whose names it has columns for; empty where rows always have it.
         called: What tolerances call it; its prefix unless given.
@@ -91,7 +91,7 @@ class ColumnKind:
     prefix: str = ""
     unit: Callable[[JointType], str] = lambda kind: ""
     motors: bool = False
-    followed: bool = False
+    only: str = ""
     parts: Mapping[str, str] | None = None
     logged: str = ""
     called: str = ""
@@ -157,15 +157,15 @@ KINDS: dict[str, ColumnKind] = {
         called="energy",
     ),
     "q_ref": ColumnKind(
-        "joint position of the reference", "trajectory", _wanted("q"), "q_ref", position(""), followed=True
+        "joint position of the reference", "trajectory", _wanted("q"), "q_ref", position(""), only="follows"
     ),
     "qd_ref": ColumnKind(
-        "joint velocity of the reference", "trajectory", _wanted("qd"), "qd_ref", position("_s"), followed=True
+        "joint velocity of the reference", "trajectory", _wanted("qd"), "qd_ref", position("_s"), only="follows"
     ),
     "tau": ColumnKind(
-        "all that acts on the joint: `tau_motor` + `tau_friction` + `tau_limit`",
+        "all that acts on the joint: `tau_motor` + `tau_friction` + `tau_limit`, and `tau_spring` where there is one",
         "torque",
-        _torques("total"),
+        _torques("own"),
         "tau",
         force,
     ),
@@ -180,6 +180,7 @@ KINDS: dict[str, ColumnKind] = {
         "viscous and dry friction of joint, rotor and gear", "torque", _torques("friction"), "tau_friction", force
     ),
     "limit": ColumnKind("from the joint's stops; 0 within its range", "torque", _torques("limit"), "tau_limit", force),
+    "spring": ColumnKind("from the joint's spring", "torque", _torques("spring"), "tau_spring", force, only="sprung"),
     "voltage": ColumnKind(
         "at the motor's terminals",
         "torque",
@@ -272,10 +273,15 @@ class Layout:
     logged: Logged = Logged()
 
     @property
+    def sprung(self) -> bool:
+        """Whether any joint has a spring."""
+        return any(joint.spring is not None for joint in self.arm.joints)
+
+    @property
     def _parts(self) -> Iterator[tuple[str, ColumnKind, tuple[str, ...]]]:
         """The kinds of columns in order; one with names in `logged` once for each of them, with the name."""
         for quantity, kind in KINDS.items():
-            if self.follows or not kind.followed:
+            if not kind.only or getattr(self, kind.only):
                 names = [(name,) for name in getattr(self.logged, kind.logged)] if kind.logged else [()]
                 yield from ((quantity, kind, name) for name in names)
 

@@ -14,6 +14,7 @@ from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.plant.linearization import linearize
+from armsim.plant.statics import holding_command
 
 MASS = 2.0
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]
@@ -57,6 +58,8 @@ def test_a_mass_on_a_spring_swings_about_its_rest(method):
     run = armsim.simulate({**asked, **tightly(method)})
     w = math.sqrt(k / MASS)
     exact = rest + (q - rest) * np.cos(w * run.t) + v / w * np.sin(w * run.t)
+    pulled = run["tau_spring_x_N"]
+    assert pulled.tolist() == run["tau_x_N"].tolist() == (-k * (run.q[:, 0] - rest)).tolist()
     assert run.q[:, 0] == pytest.approx(exact, abs=1e-3 if METHODS[method].order == 1 else 1e-8)
     work = run.summary()["audit"]["others"]["springs"]
     assert work == pytest.approx(k / 2 * ((q - rest) ** 2 - (run.q[-1, 0] - rest) ** 2), rel=5e-3)
@@ -184,6 +187,12 @@ def test_a_force_that_follows_the_time_lasts_for_its_times():
     assert (run.qd[:3] == 0).all()
 
 
+@pytest.mark.parametrize("method", [name for name in METHODS if METHODS[name].adaptive])
+def test_an_adaptive_method_does_not_step_over_a_short_pulse(method):
+    run = armsim.simulate(scenario(slider(), method, external=at_tool("3000*exp(-1e4*(t - 0.5)**2)")))
+    assert run.qd[-1, 0] == pytest.approx(3000 * 0.01 * math.sqrt(math.pi) / MASS, rel=1e-4)
+
+
 def test_implicit_steps_and_the_advice_know_how_stiff_a_force_is():
     stiff = scenario(slider(), external=at_tool("-1e8*x_tool - 2e5*vx_tool"), initial={"q": [0.1]})
     with pytest.raises(UsageError, match="dt"):
@@ -199,6 +208,7 @@ def test_implicit_steps_and_the_advice_know_how_stiff_a_force_is():
 def test_a_target_is_held_against_a_force_that_follows_the_motion():
     control = {"law": "pid", "output": "torque", "kp": [400], "ki": [900], "kd": [60], "target": [0.2]}
     asked = scenario(slider(), control=control, external=at_tool("-100*x_tool"), duration=6.0)
+    assert holding_command(make_plant(read_scenario(asked)), 0.0, [0.2]) == pytest.approx([20.0])
     assert armsim.simulate(asked).q[-1, 0] == pytest.approx(0.2, abs=1e-4)
 
 
