@@ -23,7 +23,7 @@ TITLES = {
     "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque in all", "tau_motor": "motor torque",
     "tau_friction": "friction", "tau_limit": "stops", "voltage": "voltage", "current": "current", "power": "power",
     "prev_qd": "velocity before", "error": "tracking error", "energy": "energy", "tool": "tool",
-    "tool_velocity": "tool velocity", "frame": "frames", "frame_velocity": "velocity of frames",
+    "tool_velocity": "tool velocity", "frame": "frame", "frame_velocity": "frame velocity",
 }  # fmt: skip
 DEFAULT = ("q", "qd", "tau_motor", "voltage", "current", "error", "energy")
 REFERENCE = re.compile(r"(q|qd)_ref_(.+)")

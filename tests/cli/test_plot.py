@@ -94,7 +94,7 @@ def test_frames_have_panels_of_their_own_and_tolerances(here, armsim):
     done = armsim("plot", "b", "--columns", "x_*mid,?_left-tip_m,w?_mid", "--deg", "-o", "b.svg")
     assert (done.code, done.err) == (0, "")
     text = (here / "b.svg").read_text()
-    for label in ("frames [m]", "velocity of frames [deg/s]"):
+    for label in ("frame [m]", "frame velocity [deg/s]"):
         assert f"<!-- {label} -->" in text
     done = armsim("compare", "b", "c", "--tolerance", "frame=1e-9,frame_velocity=9", "--json")
     columns = json.loads(done.out)["columns"]
