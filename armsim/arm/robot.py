@@ -267,6 +267,47 @@ class Robot:
         name = name if frame == "tool" else f"{name} of {frame}"
         return self._ask(name, lambda arm, q: body(arm, q, frames[frame]), shape, q=q)
 
+    def wrenches(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike | None = None,
+        qdd: ArrayLike | None = None,
+        at: str | Sequence[str] | None = None,
+    ) -> Array:
+        """What base, bearings and force-torque sensors carry in a motion: moment [N·m] first, then force [N].
+
+        Each is about the origin of a frame and along its axes. Of "base": what the ground exerts on the arm, in the base's frame.
+        Of a joint: what the link before exerts on its link, bearing and drive together, in the joint's own frame, whose z axis is
+        the joint's. Of a frame, for example "tool": what a force-torque sensor there exerts on the frame's payloads, in it.
+
+        Recursive Newton-Euler algorithm, Craig, *Introduction to Robotics*, section 6.5. Rotor inertia is not of the links.
+
+        Args:
+            q: Joint positions [rad or m].
+            qd: Joint velocities [rad/s or m/s]; zero if not given.
+            qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
+            at: One name or several; all joints unless given. A joint may be called "base" or "tool", and is meant then.
+
+        Returns:
+            Shape (..., 6) for one name, (..., k, 6) for k of them.
+
+        Raises:
+            UsageError: A name is none of "base", a joint and a frame.
+        """
+        names = [at] if isinstance(at, str) else self.joints if at is None else list(at)
+        known = (dynamics.BASE, *self.joints, *(frame.name for frame in self.arm.frames))
+        for name in names:
+            if name not in known:
+                expected = "base, or the name of a joint or a frame"
+                raise UsageError.of("at", expected, repr(name), suggestion(name, known))
+
+        def body(arm, *motion):
+            internal = dynamics.InternalWrenches(arm, *motion)
+            return [internal.at(name) for name in names]
+
+        shape = (6,) if isinstance(at, str) else (len(names), 6)
+        return self._ask(f"wrenches at {', '.join(names)}", body, shape, q=q, qd=qd, qdd=qdd)
+
     def motor_demand(self, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
         """Voltages [V] and currents [A] of the motors for torques at joint velocities; NaN without an electric motor.
 

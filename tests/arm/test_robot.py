@@ -23,8 +23,9 @@ QUESTIONS = {
     "forward_kinematics": 1,
     "link_poses": 1,
     "jacobian": 1,
+    "wrenches": 3,
 }
-SHAPES = {"mass_matrix": (5, 5), "kinetic_energy": (), "potential_energy": (), "jacobian": (6, 5)}
+SHAPES = {"wrenches": (5, 6), "mass_matrix": (5, 5), "kinetic_energy": (), "potential_energy": (), "jacobian": (6, 5)}
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +104,32 @@ def test_what_is_left_out_is_zero(arm, states):
     zero = np.zeros((7, 5))
     np.testing.assert_array_equal(arm.inverse_dynamics(q), arm.inverse_dynamics(q, zero, zero))
     np.testing.assert_array_equal(arm.forward_dynamics(q, qd), arm.forward_dynamics(q, qd, zero))
+
+
+def test_wrenches_at_names_are_those_of_the_whole_in_any_order_and_one_name_alone_has_no_axis(arm, states):
+    whole = arm.wrenches(*states)
+    np.testing.assert_array_equal(arm.wrenches(*states, at=["R3", "R1"]), whole[:, [2, 0]])
+    np.testing.assert_array_equal(arm.wrenches(*states, at="R5"), whole[:, 4])
+    np.testing.assert_array_equal(arm.wrenches(states[0][0], at="R5"), arm.wrenches(states[0][0])[4])
+
+
+def test_a_sensor_at_the_tool_carries_the_payload():
+    loaded = armsim.load_robot("two_link", {"payload": {"mass": 0.3}})
+    level = loaded.wrenches([0.0, 0.0], at="tool")
+    assert level == pytest.approx([0, 0, 0, 0, 0.3 * 9.81, 0], abs=1e-15)
+
+
+def test_a_joint_called_base_is_meant_before_the_base():
+    link = {"type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 2, "center": [0.3, 0, 0]}}]}
+    named = [armsim.load_robot({"format": "armsim/robot/1", "name": "arm", "joints": [{"name": name, **link}]})
+             for name in ("base", "R1")]  # fmt: skip
+    np.testing.assert_array_equal(named[0].wrenches([0.4], at="base"), named[1].wrenches([0.4], at="R1"))
+    assert (named[1].wrenches([0.4], at="R1") != named[1].wrenches([0.4], at="base")).any()
+
+
+def test_a_wrench_at_an_unknown_name_is_refused_with_the_nearest(arm):
+    with pytest.raises(UsageError, match=r"(?s)joint or a frame.*'tol'.*did you mean `tool`"):
+        arm.wrenches(arm.initial, at=["base", "tol"])
 
 
 def test_lists_are_taken_too(arm):
