@@ -171,7 +171,7 @@ def command(
         from armsim.figures.picture import save
         from armsim.figures.study import study_figure
 
-        save(study_figure(found, study.design.axes, name, study.unit(name)), plot)
+        save(study_figure(found, study.design.axes, name, study.units(name)), plot)
         if display.progress:
             echo(f"drawn    {plot}")
     return 0 if found.whole else INTERRUPTED

@@ -15,6 +15,7 @@ from armsim.document.overrides import Overrides
 from armsim.errors import ArmsimError
 from armsim.formulas.quantity import Quantity
 from armsim.formulas.values import Values
+from armsim.loading.open_paths import places_at
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import MOST_DELAY
@@ -22,7 +23,7 @@ from armsim.studies.design import Design, Rows, crossed
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
 from armsim.tuning.objective import Condition, outcome
-from armsim.tuning.task import Task, places_at
+from armsim.tuning.task import Task
 from armsim.tuning.validation import PAYLOAD, is_unladen, mass_of, uniform
 
 FURTHEST = 16.0  # times, up and down

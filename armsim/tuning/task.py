@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from armsim.document.study import MOST_CASES
-from armsim.errors import ArmsimError, UsageError, spelled
+from armsim.errors import UsageError, spelled
 from armsim.formulas.values import combinations
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import open_numbers
+from armsim.loading.open_paths import places_at
 from armsim.loading.scenario import Scenario
-from armsim.loading.settle import numbers_at
 from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
@@ -87,14 +87,6 @@ class Task:
             if shared is not None:
                 where, mend = spelled(f"{option} {path}", option.removeprefix("--")), "leave one of them out"
                 raise UsageError.of(where, "a number that is not sought", f"{shared}, which is", mend)
-
-
-def places_at(file: ScenarioFile, path: str) -> tuple[str, ...]:
-    """The numbers of a scenario that a path stands for, each by a path of its own; none where it is structure."""
-    try:
-        return tuple(numbers_at(file.whole, path))
-    except ArmsimError:
-        return ()
 
 
 def rows_of(cases: Design) -> Rows:
