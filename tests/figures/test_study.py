@@ -94,7 +94,7 @@ def test_a_joint_that_slides_has_metres_where_others_have_radians():
     robot = {"format": "armsim/robot/1", "name": "two", "joints": joints}
     control = {"law": "pd", "output": "torque", "kp": [3, 4], "kd": [1, 1], "target": [0, 0]}
     scenario = {"format": "armsim/scenario/1", "name": "s", "robot": robot, "duration": 1, "control": control}
-    vary = {"control.kp[A]": "1,2", "control.kd[B]": "1,2", "control.target[B]": "0.1,0.2", "initial.q": "0.1,0.2"}
+    vary = {"control.kp[A]": "1,2", "control.kd[B]": "1,2", "control.target[B]": "0.1,0.2", "control.limit": "5,6"}
     found = study_of(scenario, StudyRequest(vary)).units("iae")
     assert list(found.values()) == ["N·m/rad", "N·s/m", "m", "", ""]  # and none where both are meant
 
