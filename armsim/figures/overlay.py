@@ -12,7 +12,20 @@ from armsim.errors import UsageError
 from armsim.figures.drawn_run import DrawnRun
 from armsim.figures.envelope import Array, Sum, curves_of, differences_of
 from armsim.figures.panels import Panels
-from armsim.figures.style import BLACK, DASHES, GREY, MARKS, PALETTE, marked, new_figure, plain, tick, with_unit, within, worded
+from armsim.figures.style import (
+    BLACK,
+    DASHES,
+    GREY,
+    MARKS,
+    PALETTE,
+    marked,
+    new_figure,
+    plain,
+    tick,
+    with_unit,
+    within,
+    worded,
+)
 
 MOST = 12  # quantities in one picture
 INCHES = (11.0, 1.8)  # width, and height of a quantity

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armsim.batches.runs import COMPLETE
 from armsim.document.base import written
 from armsim.document.timing import seconds
-from armsim.files.yaml_writer import yaml_text
+from armsim.files.study_folder import TUNED
+from armsim.files.yaml_writer import block
 from armsim.formulas.quantity import plain_number
 from armsim.notebook import counted
 from armsim.reports.table import number, table, wrapped
@@ -70,7 +73,11 @@ def _doubts(found: TuningResult) -> list[str]:
 def _where(found: TuningResult) -> list[str]:
     """Where it holds, and why not elsewhere."""
     said = " and ".join(found.conditions) if found.conditions else "the run comes to its end"
-    lines = [f"holds    means: {said}", f"         {found.held} of {counted(found.cases, 'case')} it was tuned at"]
+    because = f" ({found.why})" if found.why else ""
+    lines = [
+        f"holds    means: {said}{because}",
+        f"         {found.held} of {counted(found.cases, 'case')} it was tuned at",
+    ]
     if found.test is None:
         return [*lines, "         not tested elsewhere: nothing is known to vary (name it with --test)"]
     lines.append(
@@ -126,5 +133,15 @@ def _others(found: TuningResult) -> str:
 
 
 def _control(found: TuningResult) -> str:
-    """The `control` block of a scenario."""
-    return yaml_text(written({"control": found.control})).rstrip() if found.control else ""
+    """The `control` block of a scenario, with as many digits of what was found as the table has."""
+    sought = {*found.values.values()}
+
+    def shown(data: Any) -> Any:
+        if isinstance(data, dict):
+            return {key: shown(value) for key, value in data.items()}
+        if isinstance(data, list):
+            return [shown(value) for value in data]
+        return float(number(data)) if data in sought else data
+
+    control = shown(written(found.control or {}))
+    return f"# {TUNED} has all digits\n{block('control', control)}" if control else ""

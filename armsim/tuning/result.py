@@ -41,6 +41,7 @@ class TuningResult:
         merit: Of that: objective, and how far conditions are missed.
         trials: The table of the trials: stage, numbers, "objective", "violation", "failed".
         conditions: When a case holds, as text.
+        why: How those follow that were not asked, in words.
         tried: The cases of the test, in words.
         test: The runs of cases that it was not tuned at; None where there are none.
         holds: Which of them hold.
@@ -63,6 +64,7 @@ class TuningResult:
     merit: Merit
     trials: Runs = field(repr=False)
     conditions: tuple[str, ...] = ()
+    why: str = ""
     tried: str = ""
     test: Runs | None = field(default=None, repr=False)
     holds: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool), repr=False)

@@ -69,7 +69,7 @@ def test_more_make_parallel_coordinates_words_among_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "scenario, path, values, unit",
+    ("scenario", "path", "values", "unit"),
     [
         ("arm5_hold", "control.kp[R2]", "20,40", "V/rad"),
         ("arm5_hold", "control.kp", "20,40", "V/rad"),
