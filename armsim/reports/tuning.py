@@ -37,6 +37,7 @@ def report(found: TuningResult) -> str:
         lines.append("interrupted: the same command goes on; what is above is the best so far")
         return "\n".join(map(wrapped, lines))
     lines += [f"! {note}" for note in _doubts(found)]
+    lines += [f"notes    {note}" for note in found.notes]
     lines += _where(found)
     printed = ["\n".join(map(wrapped, lines)), _numbers(found)]
     more = _others(found)

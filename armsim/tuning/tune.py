@@ -206,6 +206,7 @@ def _result(task: Task, trials: Trials, made: StudyFolder, scenario: Scenario, s
         trials=trials.table,
         control=None if control is None else unusual(control),
         tried=test_in_words(task.test),
+        notes=task.runs.notes(),
         simulated=task.runs.loop_s,
     )
 
@@ -230,7 +231,8 @@ def _validate(task: Task, found: TuningResult, scenario: Scenario, watch: Watch)
     write_tuned(found.folder, tuning.study.scenario, {**tuning.study.overrides, **found.values}, comment)
     if task.test is not None:
         test = _test(task, found, task.test, watch)
-        found = replace(found, test=test, holds=met(task.conditions, test))
+        notes = tuple(dict.fromkeys((*found.notes, *test.notes)))
+        found = replace(found, test=test, holds=met(task.conditions, test), notes=notes)
     known = _known(found)
     if known is not None:
         return known

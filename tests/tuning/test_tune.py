@@ -317,6 +317,8 @@ def test_a_controllers_model_of_the_arm_stays_when_masses_are_off():
     margin = {one.name: one for one in found.margins}
     third = margin["robot.joints[2].bodies[0].cylinder.mass"]
     assert 1.5 < third.high < 5  # not for ever, as with a model that knows
+    assert "does not know" not in report(found)
+    assert "notes    the controller's model has payload.mass, too" in report(found)
     for factor, holds in ((third.high, True), (third.high * 1.04, False)):
         changed = {"control.kp[0]": found.values["control.kp[0]"], "control.model": "arm5"}
         changed |= {"robot.joints[2].bodies[0].cylinder.mass": factor}
