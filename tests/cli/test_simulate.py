@@ -46,6 +46,20 @@ def test_the_report_says_where_the_arm_ended_and_how_far_off(armsim, read_table,
     assert "x 0.620960  y 0.000000  z 0.324010 m" in report
 
 
+def test_what_went_wrong_stands_before_the_table_of_joints(armsim, empty_folder):
+    weak = ("--set", "control.kp=2", "--set", "control.target[4]=1.3", "--set", "duration=2")
+    for words in (
+        ("arm5_fall",),  # whose step is near its limit
+        ("arm5_hold", *weak),
+    ):
+        lines = armsim("simulate", *words).out.splitlines()
+        (table,) = (k for k, line in enumerate(lines) if line.startswith("joint "))
+        wrong = [k for k, line in enumerate(lines) if line.startswith("! ")]
+        assert wrong
+        assert max(wrong) < table
+    assert any(lines[k].startswith("! R5 was outside its range") for k in wrong)
+
+
 def test_pi_control_has_no_droop_to_speak_of(armsim):
     report = armsim("simulate", "arm5_hold_pi", *SHORT).out
     assert "droop" not in report
