@@ -9,6 +9,7 @@ import click
 from armsim.cli.options import (
     Display,
     JointState,
+    Overrides,
     angle_options,
     flag,
     grouped,
@@ -16,7 +17,9 @@ from armsim.cli.options import (
     joint_values,
     number_value,
     print_json,
+    read_robot,
     robot_argument,
+    set_option,
     state_options,
 )
 from armsim.errors import UsageError
@@ -76,9 +79,16 @@ Examples:
     click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file."),
     flag("--force", help="Let -o replace a file that exists."),
 )
+@set_option
 @angle_options
 def command(
-    robot: str, state: JointState, qdd: str | None, payload: str | None, files: TrajectoryFiles, display: Display
+    robot: str,
+    overrides: Overrides,
+    state: JointState,
+    qdd: str | None,
+    payload: str | None,
+    files: TrajectoryFiles,
+    display: Display,
 ) -> int:
     """Print the joint torques that hold ROBOT or move it, and the motor voltages and currents they ask for.
 
@@ -91,10 +101,9 @@ def command(
     from armsim.actuation import drive_torques, motor_demands
     from armsim.arm.overload import above_nominal, overloads
     from armsim.files.new_file import check_output
-    from armsim.loading import read_robot
     from armsim.plant import slipping
 
-    overrides = {} if payload is None else _payload(payload)
+    changed = overrides if payload is None else overrides | _payload(payload)
     if files.trajectory is not None:
         if any(text is not None for text in (state.q, state.qd, qdd)):
             raise UsageError.of(
@@ -112,12 +121,12 @@ def command(
         check_output(files.output, [files.trajectory, robot], files.force)
         from armsim.arm.robot import load_robot
 
-        return _along(load_robot(robot, overrides), files.trajectory, files.output, display)
+        return _along(load_robot(robot, changed), files.trajectory, files.output, display)
     if files.output is not None:
         raise UsageError.of(
             f"-o {files.output}", "--trajectory with it", "a single pose", f"take --json > {files.output}"
         )
-    arm, _ = read_robot(robot, overrides)
+    arm = read_robot(robot, changed)
     pose, rates = state.values(arm, display.degrees)
     changes = joint_values("qdd", qdd, arm, display.degrees)
     holding = not any([*rates, *changes])
