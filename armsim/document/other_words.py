@@ -110,6 +110,10 @@ ROBOT = {
     **_all("g", "gravity"),
 }
 SCENARIO = {
+    **_all(
+        "joints gravity tool base convention frames",
+        "it is a key of the robot: change the robot's file, or begin the path with `robot.`",
+    ),
     **_all("dt step timestep time_step method", "write `integrator: {method: rk4, dt: 1e-3}`"),
     **_all("time t_end tend end stop_time t", "duration"),
     **_all("controller feedback", "control"),

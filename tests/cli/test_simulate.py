@@ -205,7 +205,7 @@ def test_set_changes_scenario_and_robot(armsim, empty_folder):
     assert scenario["duration"] == 0.01
 
 
-@pytest.mark.parametrize("setting", ["control.kp", "contol.kp=80"])
+@pytest.mark.parametrize("setting", ["control.kp", "contol.kp=80", "joints[R2].motor.gear=50"])
 def test_a_setting_that_leads_nowhere_is_refused_before_anything_is_written(armsim, empty_folder, setting, told):
     wrong = armsim("simulate", "arm5_hold", "--set", setting)
     assert (wrong.code, wrong.out) == (2, "")
