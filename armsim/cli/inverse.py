@@ -92,9 +92,9 @@ def command(
 ) -> int:
     """Print the joint torques that hold ROBOT or move it, and the motor voltages and currents they ask for.
 
-    ROBOT is a robot file or the name of a shipped one. Rotor inertia and friction are included (dry friction where a joint
-    moves: at rest it may hold as well as hinder), and what a joint's stop pushes is taken off. A line says where a motor would
-    have to exceed its limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
+    ROBOT is a robot file or the name of a shipped one. Torques include rotor inertia, friction (dry friction where a joint
+    moves; at rest it may hold as well as hinder), and the force of stops. A line says where a motor would have to exceed its
+    limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
     q_R1_deg); --deg is not for them. Absent velocities and accelerations are derivatives of the polynomials through five rows;
     a line says by how much that may falsify the torques.
     """

@@ -46,10 +46,10 @@ def command(
     plot: str | None,
     display: Display,
 ) -> int:
-    """Print what the motors of ROBOT can do at their joints, and what share of it holding the arm takes.
+    """Print the torque, speed and power of ROBOT's motors at their joints, and the share that holding the arm takes.
 
-    From stall to no load: torque, current and power over speed at a constant voltage. Torques are those left for the arm
-    after all friction of motor, gear and joint, in the direction in which the motor holds its joint at the initial pose.
+    --joint prints torque, current and power over speed, from stall to no load, at a constant voltage. Torques are net of all
+    friction of motor, gear and joint, in the direction in which the motor holds its joint at the initial pose.
     """
     from armsim.arm.motor_curve import motor_curve, motors
     from armsim.reports.motor import curve_text, in_degrees, motors_text

@@ -194,7 +194,7 @@ def _moment_notes(summary: RunSummary) -> list[str]:
     if not summary.moments:
         return []
     every = f"one every {summary.duration / summary.moments:g} s"
-    return [wrapped(f"* peaks as seen at {summary.moments} moments, {every}; between them they may be higher")]
+    return [wrapped(f"* peaks are those of {summary.moments} moments, {every}; true peaks may be higher")]
 
 
 def _notes(end: EndState) -> list[str]:
@@ -221,7 +221,7 @@ def _wrong_at_end(end: EndState, degrees: bool) -> list[str]:
         told = [of.joint for of in end.problems or () if isinstance(of, LongAtLimit)]
         untold = [joint for joint in end.ending.saturated if joint not in told]
         if untold:
-            notes.append(f"! at the end a limit of its drive acts on {', '.join(untold)}")
+            notes.append(f"! {', '.join(untold)} at a limit of the drive at the end")
         for away in end.ending.departing:
             notes.append(
                 f"! {away.joint} moves away from its target: from {away.since:g} s on its error grew from "

@@ -20,10 +20,10 @@ from armsim.tuning.result import TuningResult
 from armsim.tuning.validation import split_of
 
 WHY = {
-    STEP: "the step: with a tenth of it they hold",
-    SAMPLING: "sampling: with ten times the samples they hold",
-    CONTROL: "control: its law, its gains, the limits of the drives",
-    UNKNOWN: "what could not be tried: finer steps or samples are refused",
+    STEP: "the step: they hold with a tenth of it",
+    SAMPLING: "sampling: they hold with ten times the samples",
+    CONTROL: "control: law, gains, limits of the drives",
+    UNKNOWN: "unknown: finer steps or samples are refused",
 }
 
 
@@ -34,7 +34,7 @@ def report(found: TuningResult) -> str:
     first = f"; {number(found.first.objective)} {whose}" if found.first is not None and found.first.sound else ""
     lines = [f"{found.name}: {found.minimise} {number(found.objective)}{over}{first}", *_trials(found)]
     if found.status != COMPLETE:
-        lines.append("interrupted: the same command goes on; what is above is the best so far")
+        lines.append("interrupted: this is the best so far; the same command continues")
         return "\n".join(map(wrapped, lines))
     lines += [f"! {note}" for note in _doubts(found)]
     lines += [f"notes    {note}" for note in found.notes]
@@ -64,10 +64,10 @@ def _doubts(found: TuningResult) -> list[str]:
     if found.merit.violation:
         notes.append("no trial meets all conditions; this one misses them least")
     for path in found.outside:
-        mend = "is outside its bounds: the search began at the nearer one"
+        mend = "is outside its bounds: the search began at the nearest bound"
         notes.append(f"{path} is {number(found.before[path])} in the file, which {mend}")
     for path, end, bound in found.at_bounds:
-        notes.append(f"{path} is at its {end} bound, {plain_number(bound)}: beyond it may be better")
+        notes.append(f"{path} is at its {end} bound, {plain_number(bound)}: a value beyond it may be better")
     return notes
 
 
@@ -80,7 +80,7 @@ def _where(found: TuningResult) -> list[str]:
         f"         {found.held} of {counted(found.cases, 'case')} it was tuned at",
     ]
     if found.test is None:
-        return [*lines, "         not tested elsewhere: nothing is known to vary (name it with --test)"]
+        return [*lines, "         no test on other cases: name some with --test"]
     lines.append(
         f"         {int(found.holds.sum())} of {counted(len(found.holds), 'case')} it was not tuned at: {found.tried}"
     )

@@ -320,7 +320,7 @@ def test_a_scenario_without_an_integrator_says_what_was_picked_and_how_many_step
     said = " ".join(done.out.split())
     assert said.startswith(f"{title} method rk54, picked because it chooses its steps, and nothing decays by itself")
     assert (recorded["method"], recorded["landings"]) == ("rk54", 1)
-    assert "* peaks as seen at 1000 moments, one every 0.001 s; between them they may be higher" in said
+    assert "* peaks are those of 1000 moments, one every 0.001 s; true peaks may be higher" in said
     assert recorded["scenario"]["integrator"] == {"method": "rk54", "rtol": 1e-6, "atol": 1e-9}
     again = armsim("simulate", "run/run.yaml", "-o", "again").out
     assert "picked" not in again
