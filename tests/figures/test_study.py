@@ -98,10 +98,10 @@ def test_a_joint_that_slides_has_metres_where_others_have_radians():
     found = study_of(scenario, StudyRequest(vary)).units("iae")
     assert list(found.values()) == ["N·m/rad", "N·s/m", "m", "", ""]  # and none where both are meant
     via = {**control, "reference": {"via": [[0, 0], [1, 2]], "times": [0, 1]}, "target": None}
-    found = study_of({**scenario, "control": via}, StudyRequest({"control.reference.via[1][B]": "1,2"})).units(
+    found = study_of({**scenario, "control": via}, StudyRequest({"control.reference.via[0][B]": "1,2"})).units(
         "duration"
     )
-    assert found["control.reference.via[1][B]"] == "m"
+    assert found["control.reference.via[0][B]"] == "m"
 
 
 def test_axes_have_the_units_of_what_is_varied_and_measured(tmp_path):
