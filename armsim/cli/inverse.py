@@ -9,6 +9,7 @@ import click
 from armsim.cli.options import (
     Display,
     JointState,
+    Overrides,
     angle_options,
     flag,
     grouped,
@@ -16,7 +17,9 @@ from armsim.cli.options import (
     joint_values,
     number_value,
     print_json,
+    read_robot,
     robot_argument,
+    set_option,
     state_options,
 )
 from armsim.errors import UsageError
@@ -79,9 +82,11 @@ Examples:
     click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file."),
     flag("--force", help="Let -o replace a file that exists."),
 )
+@set_option
 @angle_options
 def command(
     robot: str,
+    overrides: Overrides,
     state: JointState,
     qdd: str | None,
     payload: str | None,
@@ -91,9 +96,9 @@ def command(
 ) -> int:
     """Print the joint torques that hold ROBOT or move it, and the motor voltages and currents they ask for.
 
-    ROBOT is a robot file or the name of a shipped one. Rotor inertia and friction are included (dry friction where a joint
-    moves: at rest it may hold as well as hinder), and what a joint's stop pushes is taken off. A line says where a motor would
-    have to exceed its limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
+    ROBOT is a robot file or the name of a shipped one. Torques include rotor inertia, friction (dry friction where a joint
+    moves; at rest it may hold as well as hinder), and the force of stops. A line says where a motor would have to exceed its
+    limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
     q_R1_deg); --deg is not for them. Absent velocities and accelerations are derivatives of the polynomials through five rows;
     a line says by how much that may falsify the torques.
 
@@ -106,10 +111,9 @@ def command(
     from armsim.arm.overload import above_nominal, overloads
     from armsim.dynamics import InternalWrenches
     from armsim.files.new_file import check_output
-    from armsim.loading import read_robot
     from armsim.plant import slipping
 
-    overrides = {} if payload is None else _payload(payload)
+    changed = overrides if payload is None else overrides | _payload(payload)
     if files.trajectory is not None:
         if any(text is not None for text in (state.q, state.qd, qdd)):
             raise UsageError.of(
@@ -127,12 +131,12 @@ def command(
         check_output(files.output, [files.trajectory, robot], files.force)
         from armsim.arm.robot import load_robot
 
-        return _along(load_robot(robot, overrides), files.trajectory, files.output, wrenches, display)
+        return _along(load_robot(robot, changed), files.trajectory, files.output, wrenches, display)
     if files.output is not None:
         raise UsageError.of(
             f"-o {files.output}", "--trajectory with it", "a single pose", f"take --json > {files.output}"
         )
-    arm, _ = read_robot(robot, overrides)
+    arm = read_robot(robot, changed)
     pose, rates = state.values(arm, display.degrees)
     changes = joint_values("qdd", qdd, arm, display.degrees)
     holding = not any([*rates, *changes])

@@ -445,3 +445,25 @@ def test_an_empty_list_is_no_list_of_zeros(armsim, option, told):
     wrong = armsim("inverse", "rr", f"--{option}", "")
     assert (wrong.code, wrong.out) == (2, "")
     told(wrong.err)
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (("inverse", "rr"), "torque"),
+        (("forward", "rr"), "qdd"),
+        (("advance", "rr", "--for", "0.01"), "end"),
+        (("fk", "rr"), "links"),
+        (("motor", "arm5", "--voltage", "24"), "motors"),
+    ],
+)
+def test_questions_about_an_arm_take_other_numbers_of_its_file(armsim, words, key):
+    number = "joints[0].motor.gear" if words[0] == "motor" else "joints[R2].initial"
+    as_it_is, changed = (json.loads(armsim(*words, "--json", *more).out) for more in ((), ("--set", f"{number}=1.25")))
+    assert changed[key] != as_it_is[key]
+
+
+def test_a_payload_adds_to_what_is_set(armsim):
+    shorter = answer(armsim, "rr", "--set", "joints[R2].initial=0.5", "--payload", "2")["torque"]
+    arm = library.load_robot("rr", {"joints[R2].initial": 0.5, "payload": {"mass": 2}})
+    assert shorter == pytest.approx(arm.gravity_torque(arm.initial).tolist(), rel=1e-12)
