@@ -23,7 +23,7 @@ from armsim.plant import Plant
 from armsim.spatial import Inertia, Pose, Vector
 
 ADAPTIVE = ["rk54", "rodas"]
-SIX_DECADES = [10.0**-k for k in range(4, 11)]
+SIX_DECADES = [10.0**-k for k in range(4, 11, 2)]
 HOLD = {"duration": 10, "initial.q": [0, -1.1, 0.3, 0, 0]} | {
     f"control.{key}": value
     for key, value in {
