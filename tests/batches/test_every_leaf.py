@@ -12,7 +12,7 @@ from armsim import FileFaults, UsageError
 
 from .shipped import CONFIGS, TABLE, File, key, unadvised
 
-# whether each number of a file is opened alone, too, and not just two; and each is written in alone, not a dozen a file
+# whether each number of a file is opened alone, too, and not just one; and each is written in alone, not six or so a file
 EVERY = bool(os.environ.get("ARMSIM_EVERY_LEAF"))
 
 
