@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from armsim.arm.robot import Array, Robot
-from armsim.dynamics import BASE
+from armsim.dynamics.internal import carriers
 from armsim.errors import UsageError
 from armsim.model import Arm
 from armsim.plant.columns import WRENCH, spellings
@@ -159,11 +159,6 @@ def demand_table(arm: Arm, t: Array, tau: Array, voltage: Array, current: Array)
     asked = [("motor", i) for i in range(arm.n)] + [(kind, i) for kind in ("voltage", "current") for i in powered]
     headings = ["t_s", *(spellings(kind, arm.joints[i])[0][0] for kind, i in asked)]
     return headings, np.column_stack([t, tau, voltage[:, powered], current[:, powered]])
-
-
-def carriers(arm: Arm) -> list[str]:
-    """Names of what carries wrenches: the base, the joints, and the frames that have a payload."""
-    return [BASE, *arm.joint_names, *dict.fromkeys(payload.frame for payload in arm.payloads)]
 
 
 def with_wrenches(

@@ -107,9 +107,8 @@ def command(
     payload, what a sensor there exerts on it, in that frame. Force and moment about the frame's origin, along its axes.
     """
     from armsim.actuation import drive_torques, motor_demands
-    from armsim.arm.inverse import carriers
     from armsim.arm.overload import above_nominal, overloads
-    from armsim.dynamics import InternalWrenches
+    from armsim.dynamics.internal import InternalWrenches, carriers
     from armsim.files.new_file import check_output
     from armsim.plant import slipping
 
@@ -145,7 +144,7 @@ def command(
     slips = slipping(arm, pose) if holding else None
     exceeded = overloads(arm, rates, torque, voltage, current)
     internal = InternalWrenches(arm, pose, rates, changes)
-    carried = {name: internal.at(name) for name in carriers(arm)}
+    carried = {name: internal.at(name) for name in carriers(arm)} if wrenches else {}
     lasting = above_nominal(arm, current) if holding else []
     q_shown = arm.shown(pose, display.degrees)
     shown = {"q": q_shown, "torque": torque, "voltage": voltage, "current": current}

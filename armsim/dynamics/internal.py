@@ -13,6 +13,11 @@ from armsim.spatial import Inertia, Scalar, cross
 BASE = "base"
 
 
+def carriers(arm: Arm) -> list[str]:
+    """Names of what carries wrenches: the base, the joints, and the frames that have a payload."""
+    return [BASE, *arm.joint_names, *dict.fromkeys(payload.frame for payload in arm.payloads)]
+
+
 @dataclass(frozen=True)
 class InternalWrenches:
     """The internal wrenches of a motion.
