@@ -84,9 +84,10 @@ class Arm:
         return tuple(payload for payload in self.payloads if payload.timed)
 
     @property
-    def changes(self) -> list[Scalar]:
-        """Times at which payloads are picked up or put down [s], in order."""
-        return sorted({t for payload in self.timed for t in (payload.start, payload.end) if t is not None})
+    def stages(self) -> list[Scalar]:
+        """The start, and the times at which payloads are picked up or put down [s], in order."""
+        times = {t for payload in self.timed for t in (payload.start, payload.end) if t is not None}
+        return sorted({0.0, *times})
 
     def at(self, t: Scalar) -> Arm:
         """The arm with what it carries at time t [s]."""
