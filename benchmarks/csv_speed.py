@@ -9,7 +9,7 @@ from hold import read_case
 from timing import in_turns
 
 from armsim.files.csv_writer import CsvFile
-from armsim.plant.columns import headings
+from armsim.plant.columns import Layout
 from armsim.simulation.simulate import simulate
 
 
@@ -24,8 +24,8 @@ def measure(folder: Path, rounds: int) -> tuple[int, list[float]]:
         Numbers in the file, and the time [s] of every round.
     """
     run = simulate(read_case({"log.every": 1e-3}))
-    columns = headings(run.plant.arm, "trajectory")
-    width = len(run.plant.columns)
+    columns = Layout(run.plant.arm).headings(file="trajectory")
+    width = len(run.plant.layout.columns)
 
     fresh = count()  # some file systems write a file to disk at once when it replaces another
 

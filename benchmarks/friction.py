@@ -46,9 +46,9 @@ def prepared(overrides: Mapping[str, Any]) -> NativeHold:
 def still_share(case: NativeHold) -> str:
     """The share of joints and rows in which a joint is exactly at rest."""
     case.roll_out(case.scenario.clock.steps)
-    width = len(case.plant.columns)
+    width = len(case.plant.layout.columns)
     count = case.scenario.clock.steps // case.scenario.clock.log_every
-    columns = [i for i, column in enumerate(case.plant.columns) if column.quantity == "qd"]
+    columns = [i for i, column in enumerate(case.plant.layout.columns) if column.quantity == "qd"]
     still = sum(case.rows[k * width + i] == 0.0 for k in range(count) for i in columns)
     return f"{100 * still / (count * len(columns)):.0f} %"
 

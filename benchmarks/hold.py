@@ -89,7 +89,7 @@ class NativeHold:
     def accelerations(self, q: list[float], qd: list[float]) -> list[float]:
         """Joint accelerations [rad/s²] by the same text on floats."""
         row = self.plant.observe(0.0, self.plant.initial_state(q, qd))
-        return [row[i] for i, column in enumerate(self.plant.columns) if column.quantity == "qdd"]
+        return [row[i] for i, column in enumerate(self.plant.layout.columns) if column.quantity == "qdd"]
 
 
 def read_case(overrides: Mapping[str, Any] | None = None) -> Scenario:

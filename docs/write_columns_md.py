@@ -32,8 +32,10 @@ def degrees(kind: ColumnKind) -> str:
 
 def owner(kind: ColumnKind) -> str:
     """Which joints have it, where not all do."""
-    if kind.followed:
-        return "where there is a `control.reference`: "
+    if kind.only:
+        return {"follows": "where there is a `control.reference`: ", "sprung": "where any joint has a `spring`: "}[
+            kind.only
+        ]
     return "of every joint with an electric motor: " if kind.motors else ""
 
 

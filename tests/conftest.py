@@ -272,7 +272,7 @@ def column():
     """Places of a quantity in a plant's row."""
 
     def find(plant, quantity: str) -> list[int]:
-        return [i for i, column in enumerate(plant.columns) if column.quantity == quantity]
+        return [i for i, column in enumerate(plant.layout.columns) if column.quantity == quantity]
 
     return find
 

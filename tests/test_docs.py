@@ -65,7 +65,7 @@ def test_the_formulas_of_the_page_on_measures_are_measures():
     plant = make_plant(scenario_of("arm5_hold"))
     assert [measure.names for measure in measures_of(block.splitlines(), plant)] == [(x,) for x in block.splitlines()]
     (columns,) = re.findall(r"with or without\s+their unit: (.*?)\.\n", page, re.DOTALL)
-    assert set(re.findall(r"`(\w+)`", columns)) <= set(plant.named_columns)
+    assert set(re.findall(r"`(\w+)`", columns)) <= set(plant.nameable.named)
 
 
 def test_every_key_of_both_formats_is_on_the_page():

@@ -95,7 +95,7 @@ def test_a_copied_run_has_all_that_it_had(name, tmp_path):
 def test_an_interrupted_run_without_rows_can_be_copied():
     run = armsim.simulate("arm5_hold", {"duration": 0.1})
     run.cut_short(0)
-    assert pickle.loads(pickle.dumps(run)).table.shape == (0, len(run.plant.columns))
+    assert pickle.loads(pickle.dumps(run)).table.shape == (0, len(run.plant.layout.columns))
 
 
 @pytest.mark.parametrize("way", WAYS)

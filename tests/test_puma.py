@@ -48,7 +48,7 @@ def test_its_motors_and_ranges_are_the_published_ones(arm):
 
 def test_no_voltage_or_current_is_invented_for_motors_without_constants(arm):
     run = armsim.simulate("puma560_fall", overrides={"duration": 0.01})
-    kinds = {column.quantity for column in run.plant.columns}
+    kinds = {column.quantity for column in run.plant.layout.columns}
     assert kinds.isdisjoint({"voltage", "current", "power"})
     robot = armsim.load_robot("puma560")
     assert all(np.isnan(values).all() for values in robot.motor_demand(robot.initial, robot.initial))
@@ -74,7 +74,7 @@ def test_let_go_it_falls_where_friction_cannot_hold_and_stays_where_it_can(arm):
 
 def test_the_energy_that_it_loses_in_the_fall_is_what_friction_takes(arm):
     run = armsim.simulate("puma560_fall", overrides={"log.every": 1e-4})
-    n, at = arm.n, {(c.quantity, c.of): i for i, c in enumerate(run.plant.columns)}
+    n, at = arm.n, {(c.quantity, c.of): i for i, c in enumerate(run.plant.layout.columns)}
     rows = np.array(run.rows.numbers).reshape(run.count, -1)
     energy = rows[:, at["energy", "kinetic"]] + rows[:, at["energy", "potential"]]
     power = sum(rows[:, at["friction", arm.joints[i].name]] * run.qd[:, i] for i in range(n))

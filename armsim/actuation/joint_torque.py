@@ -78,9 +78,14 @@ class JointTorque:
         return self.viscous + self.dry
 
     @property
+    def own(self) -> Scalar:
+        """What drive, friction, stops and spring give the joint [N·m or N]."""
+        return self.motor + self.friction + self.limit + self.spring
+
+    @property
     def total(self) -> Scalar:
         """The sum of all loads on the joint [N·m or N]."""
-        return self.motor + self.friction + self.limit + self.spring + self.external
+        return self.own + self.external
 
     @property
     def power(self) -> Scalar | None:

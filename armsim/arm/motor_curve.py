@@ -247,7 +247,7 @@ def _voltage(joint: str, motor: Motor, given: float | None) -> float:
 
 def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Callable[[float], Point]:
     """Torque, current and power over speed [rad/s or m/s], without the joint's stops and the motor's limit of speed."""
-    unbound = replace(joint, limit=None, motor=replace(motor, limits=replace(motor.limits, speed=None)))
+    unbound = replace(joint, limit=None, spring=None, motor=replace(motor, limits=replace(motor.limits, speed=None)))
     sense = direction * math.copysign(1.0, motor.gear)
 
     def at(speed: float) -> Point:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from armsim.actuation import drive_torques, motor_demands
 from armsim.actuation import motor as dc
@@ -15,7 +15,7 @@ from armsim.dynamics import frame_pose, mass_matrix
 from armsim.files.faults import Doubt
 from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.loading.plausible import doubts
-from armsim.model import Arm, Coulomb, Joint, Motor
+from armsim.model import Arm, Coulomb, Joint, Motor, Spring
 from armsim.plant import slipping
 from armsim.records import OMIT, record
 from armsim.spatial import Frame, Inertia
@@ -50,6 +50,7 @@ class JointFacts:
         viscous: Viscous friction [N·m·s/rad or N·s/m].
         coulomb: Dry friction.
         motor: Its motor.
+        spring: Its spring: `stiffness` [N·m/rad or N/m] and `rest` [rad or m].
     """
 
     name: str
@@ -63,6 +64,7 @@ class JointFacts:
     viscous: float
     coulomb: Coulomb | None
     motor: MotorFacts | None
+    spring: Spring | None = field(default=None, metadata=OMIT)
 
 
 @record
@@ -207,4 +209,5 @@ def _joint(joint: Joint, degrees: bool) -> JointFacts:
         viscous=joint.viscous,
         coulomb=joint.coulomb,
         motor=motor,
+        spring=None if joint.spring is None else replace(joint.spring, rest=kind.shown(joint.spring.rest, degrees)),
     )

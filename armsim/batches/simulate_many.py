@@ -105,9 +105,9 @@ def _blank(variants: Variants, count: int, values: Mapping[str, Array]) -> Runs:
         UsageError: Rows would take more than `LARGEST_LOG`.
     """
     scenario, plant, clock = variants.scenario, variants.plan.plant, clock_of(variants)
-    texts = tuple(heading.text for heading in plant.headings())
+    texts = tuple(heading.text for heading in plant.layout.headings())
     columns = texts if variants.plan.rows else ()
-    kinds = [column.quantity for column in plant.columns]
+    kinds = [column.quantity for column in plant.layout.columns]
     final = [text for wanted in ("q", "qd") for text, kind in zip(texts, kinds, strict=True) if kind == wanted]
     if count * clock.rows * len(columns) * 8 > LARGEST_LOG:
         raise UsageError.of(

@@ -180,11 +180,24 @@ BODIES: dict[str, Subdocument[Any]] = {
 }
 
 
+class FrameName(Text):
+    """The name of one of the robot's frames."""
+
+    def expected(self, context: Context) -> str:
+        return "the name of a frame"
+
+    def read(self, node: Node, path: str, context: Context) -> str | None:
+        name = super().read(node, path, context)
+        if name is None or context.frames is None or name in context.frames:
+            return name
+        return self.fault(node, path, context, suggestion(name, context.frames, "frames are"))
+
+
 class Carried(Document):
     """A body that a frame of the arm carries: a point mass, or any body, in that frame."""
 
     name = Text(name=True, doc="labels messages and the energy balance", example="box")
-    frame = Text(default="tool", doc="frame that carries it", example="tool")
+    frame = FrameName(default="tool", doc="frame that carries it", example="tool")
     mass = mass(default=None, note="that of `body`")
     center = center()
     body = OneOf(
@@ -206,10 +219,6 @@ class Carried(Document):
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`body` without `{key}`", f"`{key}`", f"give `{key}` below `body`, or leave `body` out"
-
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
-        check_frame(self, "frame", path, context)
 
 
 def carried(payload: Any, path: str = "payload") -> list[tuple[str, str, Any]]:
@@ -241,15 +250,6 @@ class PickedUp(Carried):
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)
         check_span(self, path, context)
-
-
-def check_frame(document: Document, key: str, path: str, context: Context) -> None:
-    """Report a key that is to name one of the robot's frames and does not."""
-    name = document.entries[key]
-    if context.frames is not None and name is not None and name not in context.frames:
-        node = document.value_node(key)
-        mend = suggestion(str(name), context.frames, "frames are")
-        context.report.add(node.place, join(path, key), "the name of a frame", shown(node), mend)
 
 
 def check_span(document: Document, path: str, context: Context) -> None:

@@ -13,6 +13,7 @@ from armsim.document.reference import Reference
 from armsim.dynamics import OF_FRAME
 from armsim.errors import spelled
 from armsim.expr import trace
+from armsim.files.faults import nearest
 from armsim.files.nodes import Map, Node, Scalar, shown
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.formulas.quantity import Context, Quantity
@@ -92,7 +93,9 @@ class RunExpression(Number):
             given = context.values(formula.names & {*context.parameters})
             trace(lambda *x: [formula.evaluate({**given, **dict(zip(own, x, strict=True))})], own, "command")
             if unknown and context.joints is not None:
-                raise FormulaError(f"there is no `{unknown[0]}`", "name a number under `parameters`")
+                close = nearest(unknown[0], known)
+                mend = f"did you mean `{close}`?" if close else "name a number under `parameters`"
+                raise FormulaError(f"there is no `{unknown[0]}`", mend)
         except FormulaError as error:
             mend = error.mend or f"write for example `{self.example}`"
             return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
@@ -125,7 +128,8 @@ class ForceExpression(RunExpression):
     def read(self, node: Node, path: str, context: Context) -> Quantity | None:
         text = node.value if isinstance(node, Scalar) else None
         words = {*re.findall(r"[^\W\d][\w.-]*", text)} if isinstance(text, str) else set()
-        follows = any(word == "t" or FOLLOWED.fullmatch(word) for word in words - {*context.parameters})
+        known = {"t", *self.signals(context)}
+        follows = words & known or any(map(FOLLOWED.fullmatch, words - {*context.parameters}))
         return super().read(node, path, context) if follows else Number.read(self, node, path, context)
 
 

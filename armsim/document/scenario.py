@@ -6,7 +6,7 @@ from typing import Any
 
 from armsim.actuation import OUTPUTS, Output
 from armsim.document import other_words as words
-from armsim.document.bodies import Payloads, PickedUp, check_frame, check_span
+from armsim.document.bodies import FrameName, Payloads, PickedUp, check_span
 from armsim.document.composite import (
     Choice,
     Document,
@@ -182,7 +182,7 @@ class External(Document):
     point = List(
         Number("m"), length=3, default=NO_VECTOR, doc="where the force acts, in the link's frame", example="[0, 0, 0]"
     )
-    frame = Text(default=None, doc="the frame at whose origin it acts, in place of `link` and `point`",
+    frame = FrameName(default=None, doc="the frame at whose origin it acts, in place of `link` and `point`",
                  note="give `link`", example="tool")  # fmt: skip
     force = List(ForceExpression("N"), length=3, default=NO_VECTOR, doc="force", example="[0, 0, -5]")
     moment = List(ForceExpression("N·m"), length=3, default=NO_VECTOR, doc="moment", example="[0, 0, 0]")
@@ -211,9 +211,12 @@ class External(Document):
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"
 
+    def lacks(self, key: str, path: str, context: Context) -> None:
+        expected, mend = "a `frame`, or a `link`, on which it acts", "add `frame: tool`, or `link: R5`"
+        context.report.add(self.place, path, expected, "neither", mend)
+
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)
-        check_frame(self, "frame", path, context)
         if self.link is not None and context.joints is not None:
             names, link = [name for name, _ in context.joints], self.value_node("link")
             if self.link not in names:
@@ -235,6 +238,12 @@ class Log(Document):
         example="1e-2",
     )
     format = Choice(*LOG_FORMATS, default=LOG_FORMATS[0], doc="format of the tables", example="parquet")
+    frames = List(
+        FrameName(),
+        default=(),
+        doc="frames of the robot whose poses and velocities rows have, too; they always have those of the tool",
+        example="[left_tip]",
+    )
 
 
 class Scenario(Document):

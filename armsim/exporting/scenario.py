@@ -105,7 +105,7 @@ def _entries(
         found.append(Entry("step", words, trace(step, names, "step"), (clock, state, *more), after))
     if "observe" in what:
         words = "What trajectory.csv and torque.csv have of step k."
-        row = Argument("row", "the row", tuple(Named(heading.text) for heading in plant.headings()))
+        row = Argument("row", "the row", tuple(Named(heading.text) for heading in plant.layout.headings()))
         found.append(Entry("observe", words, trace(observe, names, "observe"), (clock, state, *more), row))
     return found
 

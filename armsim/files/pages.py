@@ -14,6 +14,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "files": "Robot and scenario files: every key, and the traps of DH tables and inertias.",
     "motors": "Motors from their data sheets; their equations and limits.",
     "friction": "Dry friction: its law, and what the model leaves out.",
+    "forces": "Forces from outside, also as expressions of the motion, at named frames; springs at joints.",
     "control": "Laws of feedback, feedforward, encoders, delay, and laws of your own.",
     "references": "Motions to follow: points, limits, oscillations, formulas, files.",
     "integrators": "How time advances, and which method to take.",

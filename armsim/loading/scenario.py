@@ -31,6 +31,7 @@ from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
 from armsim.model import Arm
+from armsim.plant.columns import Logged
 from armsim.records import record
 from armsim.spatial import ZERO, Vector
 
@@ -53,6 +54,7 @@ class Scenario:
         tolerance: Local error tolerance of an adaptive method.
         picked: Why this method was picked; empty where the file names it.
         log_format: Format of the tables that are written: "csv" or "parquet".
+        logged: What rows have besides what they always have.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Scenario:
     tolerance: Tolerance = Tolerance()
     picked: str = ""
     log_format: str = "csv"
+    logged: Logged = Logged()
 
     def __repr__(self) -> str:
         return f"Scenario({self.brief})"
@@ -185,6 +188,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         file=file,
         tolerance=tolerance(integrator.rtol, integrator.atol),
         log_format=scenario.log.format,
+        logged=Logged(tuple(dict.fromkeys(name for name in scenario.log.frames if name != arm.tool.name))),
     )
 
 
@@ -246,7 +250,9 @@ def resolved_scenario(scenario: Scenario) -> document.Scenario:
         external=content.external or None,
         payload=payload,
         log=document.Log(
-            every=clock.at(clock.log_every), format=None if scenario.log_format == "csv" else scenario.log_format
+            every=clock.at(clock.log_every),
+            format=None if scenario.log_format == "csv" else scenario.log_format,
+            frames=scenario.logged.frames or None,
         ),
     )
 

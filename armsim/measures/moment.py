@@ -12,7 +12,7 @@ from armsim.control import Controller
 from armsim.dynamics import frame_position
 from armsim.expr import Scalar, absolute
 from armsim.plant import Plant
-from armsim.plant.columns import Instant, value_of
+from armsim.plant.columns import Instant
 from armsim.plant.state import State
 from armsim.spatial import Vector
 
@@ -117,6 +117,6 @@ class Moment:
         Raises:
             KeyError: There is no such column.
         """
-        found = self.plant.named_columns[name]
-        value = value_of(self.now, found.index)
+        found = self.plant.nameable.named[name]
+        value = self.plant.nameable.value(self.now, found.index)
         return value if found.factor == 1.0 else value * found.factor

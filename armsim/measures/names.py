@@ -51,7 +51,7 @@ class _Reader:
                 self.known |= {f"{name}_{joint.name}": (name, i) for i, joint in enumerate(plant.arm.joints)}
         self.works = {f"work_{source}": source for source in plant.loads.others}
         self.aggregates = [*AGGREGATES, *(name for name, (kind, _) in self.known.items() if KINDS[kind].banded)]
-        self.words = [name for name in (*self.known, *self.works, *plant.named_columns) if not name.isidentifier()]
+        self.words = [name for name in (*self.known, *self.works, *plant.nameable.named) if not name.isidentifier()]
 
     def measure(self, text: str) -> Measure:
         """The measure of one name or formula."""
@@ -86,7 +86,7 @@ class _Reader:
 
     def hint(self, word: str) -> str:
         """What to write instead of an unknown name."""
-        if word in self.plant.named_columns or word == "t":
+        if word in self.plant.nameable.named or word == "t":
             return f"say what of it, for example max({word}) or final({word}); aggregates are {', '.join(AGGREGATES)}"
         if word in AGGREGATES:
             return f"say of what, for example {word}(abs(q_{self.first}))"
@@ -101,7 +101,7 @@ class _Reader:
         """The measure of an aggregate over time."""
         kind, formula = AGGREGATES[aggregate.function], aggregate.argument
         for word in sorted(formula.names - {"pi", "t"}):
-            if word not in self.plant.named_columns:
+            if word not in self.plant.nameable.named:
                 raise FormulaError(f"there is no column `{clipped(word)}`", self.column_hint(word))
         _tried(formula, sorted(formula.names - {"pi"}))
         return kind.make((aggregate.name,), (kind.unit(self.unit(formula)),), Varying(formula))
@@ -110,7 +110,7 @@ class _Reader:
         """What to write instead of an unknown column."""
         if word in self.known:
             return f"`{word}` is a measure, one number for the whole run: take it out of the brackets"
-        return _meant(word, self.plant.named_columns) or "columns are those of docs/columns.md, and t"
+        return _meant(word, self.plant.nameable.named) or "columns are those of docs/columns.md, and t"
 
     def unit(self, formula: Formula) -> str:
         """The unit of a formula that is one column; empty for all others."""
@@ -118,7 +118,7 @@ class _Reader:
             return "s"
         if formula.term[0] != "name" or formula.term[1] == "pi":
             return ""
-        heading = read_heading(self.plant.named_columns[formula.term[1]].text)
+        heading = read_heading(self.plant.nameable.named[formula.term[1]].text)
         return "" if heading is None else heading[2]
 
 

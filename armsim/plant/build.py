@@ -10,6 +10,7 @@ from armsim.control import Command
 from armsim.dynamics import ExternalWrench, fastest_algorithm
 from armsim.integrate import Tolerance
 from armsim.model import Arm
+from armsim.plant.columns import Logged
 from armsim.plant.dynamechs import DynaMechsPlant, emulates
 from armsim.plant.plant import Plant
 
@@ -32,6 +33,9 @@ class Asked(Protocol):
     @property
     def tolerance(self) -> Tolerance: ...
 
+    @property
+    def logged(self) -> Logged: ...
+
 
 def plant_type(arm: Arm) -> type[Plant]:
     """The class of an arm's plant, by the model of its motors.
@@ -48,4 +52,4 @@ def make_plant(asked: Asked) -> Plant:
     algorithm = "crba" if any_sticks(arm) else fastest_algorithm(arm)
     if made.step_rule is not None:
         algorithm = made.step_rule.algorithm
-    return made(arm, asked.command, asked.external, asked.method, algorithm, asked.tolerance)
+    return made(arm, asked.command, asked.external, asked.method, algorithm, asked.tolerance, logged=asked.logged)

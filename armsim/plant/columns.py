@@ -1,24 +1,23 @@
 """The columns of a row: what they are, in which unit and file, and how they follow from a state.
 
-A column is an entry of `KINDS`, and nowhere else; docs/columns.md is written from it. A heading is prefix, joint and unit; a unit
-that begins with "rad" can be degrees.
+A column is an entry of `KINDS`, and nowhere else; docs/columns.md is written from it. A heading is prefix, joint or frame, and
+unit; a unit that begins with "rad" can be degrees. `Layout` says which columns a row has.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from armsim.actuation import JointTorque
 from armsim.control import Desired
-from armsim.dynamics import Algorithm, frame_velocity, kinetic_energy, mass_matrix, own_poses, potential_energy
+from armsim.dynamics import Algorithm, frame_pose, frame_velocity, kinetic_energy, mass_matrix, potential_energy
 from armsim.expr import Scalar, dot
 from armsim.model import JOINT_TYPES, Arm, Joint, JointType
-from armsim.spatial import Pose
 
 File = Literal["trajectory", "torque"]
 FILES: tuple[File, ...] = ("trajectory", "torque")
@@ -46,10 +45,14 @@ class Instant:
     algorithm: Algorithm
     desired: Desired | None = None
 
-    @cached_property
-    def tool(self) -> Pose:
-        """The tool in the world."""
-        return own_poses(self.arm, self.q)[-1] @ self.arm.placement(self.arm.tool)
+    def pose(self, frame: str = "tool") -> Sequence[Scalar]:
+        """Position [m] and unit quaternion of a frame in the world, by its name."""
+        return frame_pose(self.arm, self.q, self.arm.frame(frame)).coordinates
+
+    def velocity(self, frame: str = "tool") -> Sequence[Scalar]:
+        """Velocity of a frame's origin [m/s] and angular velocity [rad/s] along the world's axes, by the frame's name."""
+        w, v = frame_velocity(self.arm, self.q, self.qd, self.arm.frame(frame))
+        return [*v, *w]
 
     @cached_property
     def energies(self) -> tuple[Scalar, Scalar]:
@@ -72,23 +75,25 @@ class ColumnKind:
     Attributes:
         doc: What it is, for docs/columns.md.
         file: That it is written to.
-        values: One number for each joint, for each electric motor, or for each part.
+        values: One number for each joint, for each electric motor, or for each part; of an instant, and of a name in `logged`.
         prefix: What its headings begin with.
         unit: In a heading, for a type of joint; see `position` and `force`.
         motors: Whether only joints with an electric motor have it.
-        followed: Whether only arms that follow a reference have it.
-        parts: Of a quantity of the whole arm: the heading of each part.
+        only: The attribute of `Layout` that is true of rows that have it; empty where all have it.
+        parts: Of a quantity of no joint: the heading of each part, without the name in `logged`.
+        logged: The part of `Logged` whose names it has columns for; empty where rows always have it.
         called: What tolerances call it; its prefix unless given.
     """
 
     doc: str
     file: File
-    values: Callable[[Instant], Sequence[Scalar]]
+    values: Callable[..., Sequence[Scalar]]
     prefix: str = ""
     unit: Callable[[JointType], str] = lambda kind: ""
     motors: bool = False
-    followed: bool = False
+    only: str = ""
     parts: Mapping[str, str] | None = None
+    logged: str = ""
     called: str = ""
 
 
@@ -110,6 +115,9 @@ def _torques(part: str) -> Callable[[Instant], Sequence[Scalar]]:
     return lambda now: [getattr(torque, part) for torque in now.torques]
 
 
+POSE = {"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"}
+VELOCITY = {**{f"v{axis}": f"v{axis}_m_s" for axis in "xyz"}, **{f"w{axis}": f"w{axis}_rad_s" for axis in "xyz"}}
+
 KINDS: dict[str, ColumnKind] = {
     "q": ColumnKind("joint position", "trajectory", lambda now: now.q, "q", position("")),
     "qd": ColumnKind("joint velocity", "trajectory", lambda now: now.qd, "qd", position("_s")),
@@ -119,19 +127,22 @@ KINDS: dict[str, ColumnKind] = {
     "pose": ColumnKind(
         "the tool in the world: its position, and its orientation as a unit quaternion with qw ≥ 0",
         "trajectory",
-        lambda now: now.tool.coordinates,
-        parts={"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"},
+        Instant.pose,
+        parts=POSE,
         called="tool",
     ),
     "velocity": ColumnKind(
         "the tool in the world: velocity of its origin, and angular velocity, both along the world's axes",
         "trajectory",
-        lambda now: [x for vector in reversed(frame_velocity(now.arm, now.q, now.qd, now.arm.tool)) for x in vector],
-        parts={
-            **{f"v{axis}": f"v{axis}_m_s" for axis in "xyz"},
-            **{f"w{axis}": f"w{axis}_rad_s" for axis in "xyz"},
-        },
+        Instant.velocity,
+        parts=VELOCITY,
         called="tool_velocity",
+    ),
+    "frame": ColumnKind(
+        "the same of the frame", "trajectory", Instant.pose, parts=POSE, logged="frames", called="frame"
+    ),
+    "frame_velocity": ColumnKind(
+        "likewise", "trajectory", Instant.velocity, parts=VELOCITY, logged="frames", called="frame_velocity"
     ),
     "energy": ColumnKind(
         "kinetic energy of links, payload and rotors; potential energy in gravity, 0 where all mass lies at the world's origin",
@@ -141,15 +152,15 @@ KINDS: dict[str, ColumnKind] = {
         called="energy",
     ),
     "q_ref": ColumnKind(
-        "joint position of the reference", "trajectory", _wanted("q"), "q_ref", position(""), followed=True
+        "joint position of the reference", "trajectory", _wanted("q"), "q_ref", position(""), only="follows"
     ),
     "qd_ref": ColumnKind(
-        "joint velocity of the reference", "trajectory", _wanted("qd"), "qd_ref", position("_s"), followed=True
+        "joint velocity of the reference", "trajectory", _wanted("qd"), "qd_ref", position("_s"), only="follows"
     ),
     "tau": ColumnKind(
-        "all that acts on the joint: `tau_motor` + `tau_friction` + `tau_limit`",
+        "all that acts on the joint: `tau_motor` + `tau_friction` + `tau_limit`, and `tau_spring` where there is one",
         "torque",
-        _torques("total"),
+        _torques("own"),
         "tau",
         force,
     ),
@@ -164,6 +175,7 @@ KINDS: dict[str, ColumnKind] = {
         "viscous and dry friction of joint, rotor and gear", "torque", _torques("friction"), "tau_friction", force
     ),
     "limit": ColumnKind("from the joint's stops; 0 within its range", "torque", _torques("limit"), "tau_limit", force),
+    "spring": ColumnKind("from the joint's spring", "torque", _torques("spring"), "tau_spring", force, only="sprung"),
     "voltage": ColumnKind(
         "at the motor's terminals",
         "torque",
@@ -192,18 +204,33 @@ KINDS: dict[str, ColumnKind] = {
 
 
 @dataclass(frozen=True)
+class Logged:
+    """What rows have besides what they always have.
+
+    Attributes:
+        frames: Names of frames, whose poses and velocities; not that of the tool.
+        wrenches: Names of joints and frames, and "base", whose wrenches.
+    """
+
+    frames: tuple[str, ...] = ()
+    wrenches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Column:
     """One number of a row.
 
     Attributes:
         quantity: What it is, of `KINDS`.
         of: The joint's name, or which part.
-        joint: The joint's index, None for a quantity of the whole arm.
+        joint: The joint's index, None for a quantity of no joint.
+        at: Name in `Logged`; empty of what rows always have.
     """
 
     quantity: str
     of: str
     joint: int | None = None
+    at: str = ""
 
 
 @dataclass(frozen=True)
@@ -233,54 +260,77 @@ class Layout:
     Attributes:
         arm: The arm.
         follows: Whether it follows a reference that moves.
+        logged: What else rows have.
     """
 
     arm: Arm
-    follows: bool
+    follows: bool = False
+    logged: Logged = Logged()
 
     @property
+    def sprung(self) -> bool:
+        """Whether any joint has a spring."""
+        return any(joint.spring is not None for joint in self.arm.joints)
+
+    @property
+    def _parts(self) -> Iterator[tuple[str, ColumnKind, tuple[str, ...]]]:
+        """The kinds of columns in order; one with names in `logged` once for each of them, with the name."""
+        for quantity, kind in KINDS.items():
+            if not kind.only or getattr(self, kind.only):
+                names = [(name,) for name in getattr(self.logged, kind.logged)] if kind.logged else [()]
+                yield from ((quantity, kind, name) for name in names)
+
+    @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """In order; see `columns_of`."""
-        return columns_of(self.arm, self.follows)
+        """The columns, in order."""
+        made: list[Column] = []
+        for quantity, kind, name in self._parts:
+            if kind.parts is not None:
+                made += [Column(quantity, part, None, *name) for part in kind.parts]
+                continue
+            joints = enumerate(self.arm.joints)
+            made += [
+                Column(quantity, joint.name, i)
+                for i, joint in joints
+                if joint.electric_motor is not None or not kind.motors
+            ]
+        return tuple(made)
 
-    def headings(self, degrees: bool = False) -> list[Heading]:
-        """One for each; see `headings`."""
-        return headings(self.arm, None, degrees, self.follows)
+    def row(self, now: Instant) -> list[Scalar]:
+        """The numbers of a row."""
+        return [value for _, kind, name in self._parts for value in kind.values(now, *name)]
 
+    def value(self, now: Instant, index: int) -> Scalar:
+        """One number of a row, by its place."""
+        column = self.columns[index]
+        alike = [(one.quantity, one.at) == (column.quantity, column.at) for one in self.columns]
+        name = (column.at,) if column.at else ()
+        return KINDS[column.quantity].values(now, *name)[index - alike.index(True)]
 
-def columns_of(arm: Arm, follows: bool = False) -> tuple[Column, ...]:
-    """The columns of a row of an arm, in order; with those of the reference that it follows, if it does."""
-    made: list[Column] = []
-    for quantity, kind in _kinds(follows):
+    def heading(self, column: Column, degrees: bool = False) -> tuple[str, float]:
+        """The heading of a column, and the factor from SI units to its unit."""
+        kind = KINDS[column.quantity]
         if kind.parts is not None:
-            made += [Column(quantity, part) for part in kind.parts]
-            continue
-        joints = enumerate(arm.joints)
-        made += [
-            Column(quantity, joint.name, i)
-            for i, joint in joints
-            if joint.electric_motor is not None or not kind.motors
+            prefix, _, unit = kind.parts[column.of].partition("_")
+            return heading_of(prefix, column.at, unit, degrees)
+        assert column.joint is not None
+        return heading_of(kind.prefix, column.of, kind.unit(self.arm.joints[column.joint].kind), degrees)
+
+    def headings(self, degrees: bool = False, file: File | None = None) -> list[Heading]:
+        """The columns of a file, in order, without the time; all columns unless a file is named."""
+        return [
+            Heading(text, index, factor)
+            for index, column in enumerate(self.columns)
+            if file in (None, KINDS[column.quantity].file)
+            for text, factor in [self.heading(column, degrees)]
         ]
-    return tuple(made)
 
-
-def _kinds(follows: bool) -> list[tuple[str, ColumnKind]]:
-    return [(quantity, kind) for quantity, kind in KINDS.items() if follows or not kind.followed]
-
-
-def row_of(now: Instant) -> list[Scalar]:
-    """The numbers of a row."""
-    return [value for _, kind in _kinds(now.desired is not None) for value in kind.values(now)]
-
-
-def heading(arm: Arm, column: Column, degrees: bool = False) -> tuple[str, float]:
-    """The heading of a column, and the factor from SI units to its unit."""
-    kind = KINDS[column.quantity]
-    if kind.parts is not None:
-        prefix, _, unit = kind.parts[column.of].partition("_")
-        return heading_of(prefix, "", unit, degrees)
-    assert column.joint is not None
-    return heading_of(kind.prefix, column.of, kind.unit(arm.joints[column.joint].kind), degrees)
+    @cached_property
+    def named(self) -> dict[str, Heading]:
+        """The columns by every name that formulas may call them: `q_R1`, `q_R1_deg`, `q_R1_rad`; of equal ones the last holds."""
+        every = self.headings()
+        short = {_without_unit(column): heading for column, heading in zip(self.columns, every, strict=True)}
+        return {**short, **{heading.text: heading for heading in [*self.headings(degrees=True), *every]}}
 
 
 def heading_of(prefix: str, of: str, unit: str, degrees: bool = False) -> tuple[str, float]:
@@ -291,34 +341,11 @@ def heading_of(prefix: str, of: str, unit: str, degrees: bool = False) -> tuple[
     return "_".join(part for part in (prefix, of, unit) if part), factor
 
 
-def named(arm: Arm, follows: bool = False) -> dict[str, Heading]:
-    """The columns by every name that formulas may call them: `q_R1`, `q_R1_deg`, `q_R1_rad`; of equal names the last holds."""
-    every = headings(arm, follows=follows)
-    short = {_without_unit(column): h for column, h in zip(columns_of(arm, follows), every, strict=True)}
-    return {**short, **{h.text: h for h in [*headings(arm, degrees=True, follows=follows), *every]}}
-
-
 def _without_unit(column: Column) -> str:
     kind = KINDS[column.quantity]
-    return f"{kind.prefix}_{column.of}" if kind.parts is None else PART_UNIT.sub("", kind.parts[column.of])
-
-
-def value_of(now: Instant, index: int) -> Scalar:
-    """One number of a row, by its place."""
-    columns = columns_of(now.arm, now.desired is not None)
-    quantity = columns[index].quantity
-    first = next(i for i, column in enumerate(columns) if column.quantity == quantity)
-    return KINDS[quantity].values(now)[index - first]
-
-
-def headings(arm: Arm, file: File | None = None, degrees: bool = False, follows: bool = False) -> list[Heading]:
-    """The columns of a file, in order, without the time; all columns unless a file is named."""
-    return [
-        Heading(text, index, factor)
-        for index, column in enumerate(columns_of(arm, follows))
-        if file in (None, KINDS[column.quantity].file)
-        for text, factor in [heading(arm, column, degrees)]
-    ]
+    if kind.parts is None:
+        return f"{kind.prefix}_{column.of}"
+    return heading_of(PART_UNIT.sub("", kind.parts[column.of]), column.at, "")[0]
 
 
 def spellings(quantity: str, joint: Joint) -> list[tuple[str, float]]:
@@ -330,13 +357,20 @@ def spellings(quantity: str, joint: Joint) -> list[tuple[str, float]]:
     return list(dict.fromkeys(found))
 
 
-PART_UNIT = re.compile(r"_(m|(?:m|rad|deg)_s|J)$")  # at the end of the heading of a part
+PART_UNIT = re.compile(r"_(m|(?:m|rad|deg)_s|J|Nm?)$")  # at the end of the heading of a part
 RADIANS = re.compile(r"_rad(_s2?)?$")  # at the end of a heading
 JOINT_UNITS = sorted({kind.unit(joint) for kind in KINDS.values() if not kind.parts for joint in JOINT_TYPES.values()})
 JOINT_HEADING = re.compile(
     rf"({'|'.join(sorted((kind.prefix for kind in KINDS.values() if kind.prefix), key=len, reverse=True))}|prev_qd)_(.+)"
     rf"_({'|'.join(sorted([*JOINT_UNITS, *(unit.replace('rad', 'deg') for unit in JOINT_UNITS)], key=len, reverse=True))})"
 )
+PART_HEADINGS = [  # beginning and end of each part's heading; between them the name of what is logged
+    (text.removesuffix(end) + "_" * bool(kind.logged), end, part, kind)
+    for kind in KINDS.values()
+    for part, heading in (kind.parts or {}).items()
+    for text in {heading, RADIANS.sub(r"_deg\1", heading)}
+    for end in [(PART_UNIT.search(text) or [""])[0]]
+]
 
 
 def in_degrees(text: str) -> str | None:
@@ -346,11 +380,10 @@ def in_degrees(text: str) -> str | None:
 
 def read_heading(text: str) -> tuple[str, str, str] | None:
     """A heading parsed: its name in tolerances, the joint or the part, and its unit as people write it; None if unknown."""
-    for kind in KINDS.values():
-        for part, heading in (kind.parts or {}).items():
-            if text in (heading, in_degrees(heading)):
-                unit = PART_UNIT.search(text)
-                return kind.called, part, spoken(unit[1]) if unit else ""
+    for start, end, part, kind in PART_HEADINGS:
+        name = text.removeprefix(start).removesuffix(end)
+        if text == start + name + end and bool(name) == bool(kind.logged):
+            return kind.called, part + f"_{name}" * bool(name), spoken(end[1:])
     match = JOINT_HEADING.fullmatch(text)
     return None if match is None else (match[1], match[2], spoken(match[3]))
 

@@ -11,6 +11,7 @@ from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.model import Arm
 from armsim.plant.build import make_plant
+from armsim.plant.columns import Logged
 from armsim.plant.plant import Plant
 
 USUAL = Tolerance()
@@ -26,6 +27,7 @@ class Driven:
         method: Name of the integrator.
         tolerance: Of an adaptive one.
         external: Applied loads.
+        logged: What rows have besides what they always have.
     """
 
     arm: Arm
@@ -33,6 +35,7 @@ class Driven:
     method: str
     tolerance: Tolerance
     external: tuple[ExternalWrench, ...] = ()
+    logged: Logged = Logged()
 
 
 def driven_plant(

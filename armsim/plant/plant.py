@@ -9,7 +9,7 @@ step-size control, on request the work done so far, and how far an adaptive meth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from armsim.errors import Refusal
 from armsim.expr import Scalar, Structure, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import Arm, Motor
-from armsim.plant.columns import Column, File, Heading, Instant, Layout, columns_of, headings, named, row_of
+from armsim.plant.columns import Instant, Layout, Logged
 from armsim.plant.equations import Equations
 from armsim.plant.loads import Loads
 from armsim.plant.pickup import exchanged
@@ -65,6 +65,7 @@ class Plant:
         tolerance: Of an adaptive integrator's local error.
         audit: Whether work is counted, by source.
         ahead: Whether an adaptive integrator runs ahead of the steps and interpolates; else it lands on every step.
+        logged: What rows have besides what they always have.
         step_rule: What its step is part of; None of equations of motion, whose method and step are free.
         energy_note: Why its energy balance has a residual that is not the integrator's error; None where it has none.
     """
@@ -80,6 +81,7 @@ class Plant:
     tolerance: Tolerance = Tolerance()
     audit: bool = False
     ahead: bool = False
+    logged: Logged = Logged()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.arm.name} by {self.method})"
@@ -230,32 +232,23 @@ class Plant:
         return StickSlip(self.equations, held) if self.loads.latched else ArmSystem(self.equations, held)
 
     @cached_property
-    def columns(self) -> tuple[Column, ...]:
-        """What the numbers of a row are, in order."""
-        return columns_of(self.arm, self.follows)
-
-    @property
     def layout(self) -> Layout:
         """What the numbers of a row are."""
-        return Layout(self.arm, self.follows)
+        return Layout(self.arm, self.follows, self.logged)
 
-    def headings(self, file: File | None = None, degrees: bool = False) -> list[Heading]:
-        """The columns of a file, or all of them; see `armsim.plant.columns.headings`."""
-        return headings(self.arm, file, degrees, self.follows)
+    @cached_property
+    def nameable(self) -> Layout:
+        """What formulas may name: rows in which all is logged that can be."""
+        return replace(self.layout, logged=Logged(tuple(frame.name for frame in self.arm.frames)))
 
     @property
     def follows(self) -> bool:
         """Whether it follows a reference that moves."""
         return isinstance(self.command, Controller) and not isinstance(self.command.reference, Constant)
 
-    @cached_property
-    def named_columns(self) -> dict[str, Heading]:
-        """The columns by every name that formulas may use; see `armsim.plant.columns.named`."""
-        return named(self.arm, self.follows)
-
     def observe(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
-        """The row of `columns` at time t [s]."""
-        return row_of(self.instant(t, state))
+        """The row of `layout` at time t [s]."""
+        return self.layout.row(self.instant(t, state))
 
     def instant(self, t: Scalar, state: Sequence[Scalar]) -> Instant:
         """The state at time t [s], and the accelerations and torques that act from then on."""

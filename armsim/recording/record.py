@@ -14,7 +14,7 @@ from armsim.files.destination import Destination
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.loading.signals import ConstantSignal
-from armsim.plant import Column, Plant, held, make_plant
+from armsim.plant import Plant, held, make_plant
 from armsim.recording.recording import RecordedSetup, Recording
 from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.simulation.engine import NativeEngine
@@ -113,9 +113,9 @@ class FullRow:
     vector: StateVector
 
     @property
-    def columns(self) -> tuple[Column, ...]:
-        """See `VectorLayout`."""
-        return VectorLayout(self.plant.arm, False, self.vector, True).columns
+    def layout(self) -> VectorLayout:
+        """What its numbers are."""
+        return VectorLayout(self.plant.arm, vector=self.vector, audited=True)
 
     def row(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The row of a state of the plant at time t [s]."""

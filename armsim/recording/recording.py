@@ -65,7 +65,7 @@ class RecordedSetup(KnownSetup):
     @property
     def layout(self) -> VectorLayout:
         """What the numbers of a row are."""
-        return VectorLayout(self.plant.arm, False, self.vector, self.audited)
+        return VectorLayout(self.plant.arm, vector=self.vector, audited=self.audited)
 
 
 @dataclass(frozen=True, kw_only=True)

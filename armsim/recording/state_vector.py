@@ -15,7 +15,7 @@ from armsim.actuation import Output
 from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.plant import Plant
-from armsim.plant.columns import KINDS, Column, Heading, Layout, heading_of, in_degrees, spellings
+from armsim.plant.columns import KINDS, Column, File, Heading, Layout, heading_of, in_degrees, spellings
 
 MOTION = ("q", "qd", "qdd")
 TOOL = ("x", "y", "z")
@@ -150,7 +150,7 @@ class StateVector:
         row = self.plant.observe(t, state)
         found = {
             (column.quantity, column.of if column.joint is None else column.joint): value
-            for column, value in zip(self.plant.columns, row, strict=True)
+            for column, value in zip(self.plant.layout.columns, row, strict=True)
         }
         vector = [
             state[slot.source]
@@ -163,7 +163,7 @@ class StateVector:
         return vector, [found["energy", kind] for kind in ENERGIES]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class VectorLayout(Layout):
     """What the numbers of a recorded row are: the vector's, and the inputs.
 
@@ -175,7 +175,7 @@ class VectorLayout(Layout):
     vector: StateVector
     audited: bool
 
-    @property
+    @cached_property
     def columns(self) -> tuple[Column, ...]:
         """In order."""
         arm, command = self.vector.plant.arm, self.vector.plant.command
@@ -184,8 +184,8 @@ class VectorLayout(Layout):
         of += [("energy", None, kind) for kind in ENERGIES] if self.audited else []
         return tuple(Column(kind, part if i is None else arm.joints[i].name, i) for kind, i, part in of)
 
-    def headings(self, degrees: bool = False) -> list[Heading]:
-        """One for each; those of angles in degrees where these are asked for."""
+    def headings(self, degrees: bool = False, file: File | None = None) -> list[Heading]:
+        """Those of record.csv, those of angles in degrees where these are asked for."""
         every = enumerate([*self.vector.headings(), *self.vector.input_headings()])
         turned = [(i, text, in_degrees(text) if degrees else None) for i, text in every]
         return [Heading(own, i) if other is None else Heading(other, i, degrees_of(1.0)) for i, own, other in turned]

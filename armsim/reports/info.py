@@ -196,6 +196,7 @@ def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
     for joint in joints:
         force, per = force_unit(joint.type), joint_unit(joint.type, False)
         position, dry = joint_unit(joint.type, degrees), joint.coulomb or Coulomb(None, None)
+        spring = joint.spring
         row = {
             "initial": (joint.initial, position),
             "pitch": (joint.pitch, "m"),
@@ -203,6 +204,8 @@ def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
             "upper": (joint.upper, position),
             "stop": (joint.stiffness, f"{force}/{per}"),
             "damping": (joint.stop_damping, f"{force}·s/{per}"),
+            "spring": (None if spring is None else spring.stiffness, f"{force}/{per}"),
+            "slack at": (None if spring is None else spring.rest, position),
             "viscous": (joint.viscous, f"{force}·s/{per}"),
             "dry +": (dry.positive, force),
             "dry -": (dry.negative, force),

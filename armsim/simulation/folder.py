@@ -36,7 +36,7 @@ def least_size(scenario: Scenario, plant: Plant) -> int:
     """What the tables of a whole run take at least [bytes]; 0 where they are compressed."""
     if scenario.log_format != "csv":
         return 0
-    cells = sum(1 + len(plant.headings(name)) for name in FILES)
+    cells = sum(1 + len(plant.layout.headings(file=name)) for name in FILES)
     return scenario.clock.rows * cells * 2  # a digit, and a comma
 
 
@@ -178,7 +178,7 @@ def tables_of(scenario: Scenario) -> list[str]:
 
 def _table(folder: RunFolder, name: File, scenario: Scenario, plant: Plant, degrees: bool) -> CsvFile | ParquetFile:
     """A table that rows are written to."""
-    columns = plant.headings(name, degrees)
+    columns = plant.layout.headings(degrees, name)
     path = folder.file(f"{name}.{scenario.log_format}")
     if scenario.log_format == "csv":
         return CsvFile(path, columns)

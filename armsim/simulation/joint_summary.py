@@ -66,7 +66,7 @@ class JointSummary:
 
 def named(run: Result, row: list[float]) -> dict[tuple[str, str], float]:
     """A row as a mapping from (quantity, joint or part)."""
-    return {(c.quantity, c.of): value for c, value in zip(run.plant.columns, row, strict=True)}
+    return {(c.quantity, c.of): value for c, value in zip(run.plant.layout.columns, row, strict=True)}
 
 
 def joint_summaries(run: Result) -> list[JointSummary]:

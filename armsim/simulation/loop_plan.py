@@ -19,6 +19,7 @@ from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.plant import Column, Plant, make_plant
+from armsim.plant.columns import Layout
 from armsim.records import record
 from armsim.simulation.called import is_called
 from armsim.simulation.content import content_of
@@ -89,7 +90,7 @@ class RowKind(Protocol):
     """What a row has."""
 
     @property
-    def columns(self) -> tuple[Column, ...]:
+    def layout(self) -> Layout:
         """What its numbers are."""
 
     def row(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
@@ -224,7 +225,7 @@ class LoopPlan:
     def columns(self) -> tuple[Column, ...]:
         """What the numbers of a row are; none without rows."""
         kind = self.recorded or self.plant
-        return kind.columns if self.rows else ()
+        return kind.layout.columns if self.rows else ()
 
     @property
     def rare(self) -> int:

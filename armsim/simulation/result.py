@@ -86,7 +86,7 @@ class Result(Mapping[str, Any]):
         setup: What was run.
         status: "complete", "interrupted" or "diverged".
         steps: Number of steps carried out; of an adaptive method, of multiples of dt.
-        rows: The rows; see `Plant.columns`.
+        rows: The rows; see `Plant.layout`.
         end: The row of the state reached, whether or not one was due.
         measures: Results of the measures by name, over all steps, or moments.
         figures: Figures of merit by the names of their measures, gathered at some of the moments, see `armsim.measures.figures`;
@@ -312,7 +312,7 @@ class Result(Mapping[str, Any]):
         return values * found.factor if found.factor != 1.0 else values
 
     def row(self, k: int) -> list[float]:
-        """Row k (negative: from the end), in the order of `Plant.columns`."""
+        """Row k (negative: from the end), in the order of `Plant.layout`."""
         found: list[float] = self.table[k % self.count].tolist()
         return found
 

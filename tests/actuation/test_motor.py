@@ -76,7 +76,7 @@ def test_the_rotor_is_felt_through_the_gear_squared():
     assert wheel(MOTOR).joints[0].armature == MOTOR.gear**2 * MOTOR.rotor_inertia
     assert wheel(None).joints[0].armature == 0
     plant = Plant(wheel(MOTOR), voltage(5.0))
-    row = dict(zip(plant.columns, plant.observe(0.0, plant.initial_state([0.0], [0.3])), strict=True))
+    row = dict(zip(plant.layout.columns, plant.observe(0.0, plant.initial_state([0.0], [0.3])), strict=True))
     by = {column.quantity + column.of: value for column, value in row.items()}
     assert math.isclose(by["qddJ1"], by["tauJ1"] / (J + MOTOR.gear**2 * MOTOR.rotor_inertia), rel_tol=1e-14)
     assert math.isclose(by["energykinetic"], (J + MOTOR.gear**2 * MOTOR.rotor_inertia) * 0.3**2 / 2, rel_tol=1e-14)

@@ -20,7 +20,7 @@ SCENARIOS = ["arm5_hold", "puma560_hold", "sliding", "everything"]
 def walk(steps: Steps, step, observe) -> None:
     """Compare the states and rows of a library with machine code's."""
     state = (ctypes.c_double * len(steps.start))(*steps.start)
-    row = (ctypes.c_double * len(steps.plant.columns))()
+    row = (ctypes.c_double * len(steps.plant.layout.columns))()
     for k in range(COUNT):
         if k % EVERY == 0:
             assert bytes(state) == bytes(array("d", steps.reach(k))), f"step {k}"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.plant.columns import KINDS, columns_of, heading, in_degrees, read_heading, spellings, spoken
+from armsim.plant.columns import KINDS, Layout, in_degrees, read_heading, spellings, spoken
 
 
 def test_the_tools_velocity_is_the_jacobian_times_the_joints_and_the_slope_of_its_place():
@@ -45,8 +45,9 @@ def test_energies_are_those_of_the_arm():
 
 def test_angular_velocities_turn_to_degrees_and_nothing_else_of_the_tool_does(arms):
     arm = arms.shipped("arm5")
-    for column in columns_of(arm):
-        plain, turned = heading(arm, column), heading(arm, column, degrees=True)
+    layout = Layout(arm)
+    for column in layout.columns:
+        plain, turned = layout.heading(column), layout.heading(column, degrees=True)
         assert plain[1] == 1.0
         if in_degrees(plain[0]) is None:
             assert turned == plain
@@ -57,9 +58,10 @@ def test_angular_velocities_turn_to_degrees_and_nothing_else_of_the_tool_does(ar
 def test_a_heading_that_is_written_is_a_heading_that_is_understood(arms):
     for kinds in ("RPS", "R"):
         arm = arms.serial(kinds, motors=True)
-        for column in columns_of(arm):
+        layout = Layout(arm)
+        for column in layout.columns:
             for degrees in (False, True):
-                text = heading(arm, column, degrees)[0]
+                text = layout.heading(column, degrees)[0]
                 called, of, unit = read_heading(text)
                 kind = KINDS[column.quantity]
                 assert (called, of) == (kind.called or kind.prefix, column.of)

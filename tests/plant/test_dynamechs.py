@@ -77,7 +77,8 @@ def test_every_column_of_the_recording_is_repeated_to_rounding(plant, recorded):
 
 def test_every_flag_of_the_recording_is_repeated(plant, recorded):
     about = recorded.about
-    kind = SimpleNamespace(columns=tuple(Column("stick", joint.name) for joint in plant.arm.joints), row=plant.flags)
+    layout = SimpleNamespace(columns=tuple(Column("stick", joint.name) for joint in plant.arm.joints))
+    kind = SimpleNamespace(layout=layout, row=plant.flags)
     plan = LoopPlan(plant, about["dt"], recorded=kind)
     flags = rows_of(NativeEngine(plan), plant, about, about["steps"] + 1)
     theirs = recorded.block("stick")

@@ -105,7 +105,7 @@ def test_every_plant_has_the_derivatives_that_difference_quotients_tell(plant):
 
         assert close(closed_loop(lin)[n:], slopes(closed, state), scale)
     tool = np.array(lin.C)[2 * n :, :n]
-    place = [i for i, column in enumerate(plant.columns) if column.of in ("x", "y", "z")]
+    place = [i for i, column in enumerate(plant.layout.columns) if column.of in ("x", "y", "z")]
     assert close(tool, slopes(lambda x: np.array(plant.observe(t, [*x, *state[n:]]))[place], q), 1.0)
 
 

@@ -239,11 +239,11 @@ def test_slots_and_columns_say_what_they_are(arm5):
     assert sampled.slots == tuple(f"{kind}_{name}" for kind in kinds for name in names)
     state = sampled.initial_state([0.1] * 5, [0.2] * 5)
     assert state[10:] == [0.0] * 10
-    assert len(sampled.observe(0.0, state)) == len(sampled.columns)
+    assert len(sampled.observe(0.0, state)) == len(sampled.layout.columns)
     mixed = replace(arm5, joints=(*arm5.joints[:2], replace(arm5.joints[2], motor=None)))
     plant = Plant(mixed, None)
-    assert [c.joint for c in plant.columns if c.quantity == "voltage"] == [0, 1]
-    assert len(plant.observe(0.0, plant.initial_state([0.0] * 3, [0.0] * 3))) == len(plant.columns)
+    assert [c.joint for c in plant.layout.columns if c.quantity == "voltage"] == [0, 1]
+    assert len(plant.observe(0.0, plant.initial_state([0.0] * 3, [0.0] * 3))) == len(plant.layout.columns)
 
 
 def test_a_row_shows_the_forces_and_accelerations_that_act_from_then_on(arm5, column):

@@ -172,7 +172,7 @@ def test_gravity_is_held_below_the_breakaway_torque_and_wins_above_it(method, q)
 def test_a_row_says_that_friction_balances_what_it_holds(method):
     load = bias(pendulum(0.0), [0.3], [0.0])[0]
     plant = Plant(pendulum(2 * abs(load)), None, method=method)
-    row = dict(zip(((c.quantity, c.of) for c in plant.columns), plant.observe(0.0, [0.3, 0.0]), strict=True))
+    row = dict(zip(((c.quantity, c.of) for c in plant.layout.columns), plant.observe(0.0, [0.3, 0.0]), strict=True))
     assert row["qdd", "R1"] == 0
     assert row["friction", "R1"] == row["tau", "R1"] == load
 

@@ -77,7 +77,7 @@ def content(folder) -> tuple[bytes, bytes, dict]:
 def test_a_streamed_run_has_the_files_of_one_in_memory(scenario, overrides, degrees, small, tmp_path):
     run = armsim.simulate(scenario, overrides, force_step=True)
     run.save(tmp_path / "kept", degrees=degrees)
-    small(run.count, len(run.plant.columns))  # so that the diagnosis of a divergence still has all rows
+    small(run.count, len(run.plant.layout.columns))  # so that the diagnosis of a divergence still has all rows
     streamed, folder = simulate_into(
         Destination(tmp_path / "streamed"),
         read_scenario(scenario, overrides),
@@ -99,7 +99,7 @@ def test_a_streamed_run_has_the_files_of_one_in_memory(scenario, overrides, degr
 @pytest.mark.handful(1)
 def test_a_spilled_run_answers_as_one_in_memory(scenario, overrides, small, tmp_path):
     kept = armsim.simulate(scenario, overrides, force_step=True)
-    small(kept.count, len(kept.plant.columns))
+    small(kept.count, len(kept.plant.layout.columns))
     run = armsim.simulate(scenario, overrides, force_step=True)
     assert isinstance(run.table, np.memmap)
     assert not isinstance(kept.table, np.memmap)
@@ -332,7 +332,9 @@ def test_memory_does_not_grow_with_the_number_of_rows(small, tmp_path):
         run.summary()
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[2] < peaks[1] + 18_000 * len(run.plant.columns)  # a byte for each number more; to keep it takes eight
+    assert peaks[2] < peaks[1] + 18_000 * len(
+        run.plant.layout.columns
+    )  # a byte for each number more; to keep it takes eight
 
 
 @pytest.mark.parametrize("after", [2_000, 9_000, 60_000])  # bytes, the headings take some 600

@@ -56,7 +56,7 @@ def compared(path: str, folder: Path, to: str) -> str:
         step, observe = library.__getattr__("__pair_MOD_pair_step"), library.__getattr__("__pair_MOD_pair_observe")
     state = (ctypes.c_double * len(steps.start))(*steps.start)
     after = (ctypes.c_double * len(steps.start))()
-    row = (ctypes.c_double * len(steps.plant.columns))()
+    row = (ctypes.c_double * len(steps.plant.layout.columns))()
     for k in range(STEPS):
         whole = ctypes.c_int64(k) if to == "c" else ctypes.byref(ctypes.c_int64(k))
         if k % 7 == 0:
