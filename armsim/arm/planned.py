@@ -282,7 +282,5 @@ def _beyond_supply(
 def _available(joint: Joint, voltage: float, q: float, qd: float) -> float:
     """The torque that a joint's motor gives it under a voltage [N·m or N]."""
     assert joint.motor is not None
-    free = replace(
-        joint, limit=None, spring=None, motor=replace(joint.motor, limits=replace(joint.motor.limits, voltage=None))
-    )
+    free = replace(joint, limit=None, motor=replace(joint.motor, limits=replace(joint.motor.limits, voltage=None)))
     return float(driven(free, "voltage", voltage, q, qd).motor)
