@@ -273,6 +273,17 @@ def test_a_controller_that_knows_the_arm_knows_what_it_carries(method, law):
     assert len(set(np.round(holding, 6))) == 3  # the links; with both; with the box
 
 
+def test_the_torques_of_a_reference_are_those_with_what_is_carried_then():
+    via = {"via": [[0, 0], [0.5, 0.4]], "times": [1.0], "profile": "minimum_jerk"}
+    control = {"law": "pd", "output": "torque", "kp": [1, 1], "kd": [1, 1], "reference": via}
+    read = read_scenario(scenario(two_link(), BOTH, q=(0, 0), qd=(0, 0), control=control))
+    plan = armsim.reference(read)
+    for t in (0.24, 0.25, 0.6, 0.9):
+        k = np.abs(plan.t - t).argmin()
+        arm = armsim.Robot(read.arm.at(t))
+        assert plan.tau[k] == pytest.approx(arm.inverse_dynamics(plan.q[k], plan.qd[k], plan.qdd[k]), abs=1e-12)
+
+
 def test_a_sample_at_the_instant_sees_the_velocity_after_the_impact():
     control = {"law": "pd", "output": "torque", "period": 0.05, "kp": [0], "kd": [1.0], "target": [0]}
     run = armsim.simulate(scenario({**hinge(), "gravity": [0, 0, 0]}, [box(0.3)], control=control))
