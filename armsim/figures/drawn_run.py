@@ -95,7 +95,7 @@ class DrawnRun:
             return None
         robot, payload, spans = dict(self.scenario["robot"]), self.scenario.get("payload"), list[Span]()
         if isinstance(payload, list):
-            spans = [(item.get("from"), item.get("to")) for item in payload]
+            spans = [(item.get("from") or None, item.get("to")) for item in payload]
             payload = [{key: x for key, x in item.items() if key not in ("from", "to")} for item in payload]
         if payload is not None:
             robot["payload"] = payload

@@ -274,7 +274,7 @@ def test_a_controller_that_knows_the_arm_knows_what_it_carries(method, law):
 
 
 def test_the_torques_of_a_reference_are_those_with_what_is_carried_then():
-    via = {"via": [[0, 0], [0.5, 0.4]], "times": [1.0], "profile": "minimum_jerk"}
+    via = {"via": [[0, 0], [0.5, 0.4]], "times": [0.4, 1.0], "profile": "minimum_jerk"}
     control = {"law": "pd", "output": "torque", "kp": [1, 1], "kd": [1, 1], "reference": via}
     read = read_scenario(scenario(two_link(), BOTH, q=(0, 0), qd=(0, 0), control=control))
     plan = armsim.reference(read)
