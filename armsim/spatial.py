@@ -363,6 +363,9 @@ class Inertia:
     def __sub__(self, other: Inertia) -> Inertia:
         return Inertia(self.mass - other.mass, self.h - other.h, self.J - other.J)
 
+    def __mul__(self, factor: Scalar) -> Inertia:
+        return Inertia(self.mass * factor, self.h * factor, factor * self.J)
+
     def moved(self, R: Matrix | JointRotation, p: Vector) -> Inertia:
         """The same body in another frame, in which this one has rotation R and position p: r' = R r + p for its points."""
         c = R @ self.h

@@ -125,7 +125,7 @@ class PlannedMotion:
     @cached_property
     def tau(self) -> Array:
         """Torques of the drives [N·m or N], shape (m, n)."""
-        return self.robot.inverse_dynamics(self.q, self.qd, self.qdd)
+        return _torques(self.scenario.arm, self.t, self.q, self.qd, self.qdd)
 
     def table(self, degrees: bool = False) -> tuple[list[str], Array]:
         """Headings, and a row for each time: q, qd, qdd, torques, voltages and currents."""
@@ -173,7 +173,7 @@ def reference(scenario: Given | Scenario, overrides: Overrides | None = None) ->
     dense = np.unique([*np.linspace(0.0, whole, POINTS), *_beside(knots, whole)])
     there = _sampled(motion, dense)
     robot = Robot(arm)
-    tau = robot.inverse_dynamics(*there)
+    tau = _torques(arm, dense, *there)
     voltage, current = robot.motor_demand(there[1], tau)
     exceeded = [
         *_out_of_range(arm.joints, dense, there[0]),
@@ -197,6 +197,13 @@ def reference(scenario: Given | Scenario, overrides: Overrides | None = None) ->
         for i, joint in enumerate(arm.joints)
     )
     return PlannedMotion(of, end, t, q, qd, qdd, joints, tuple(exceeded))
+
+
+def _torques(arm: Arm, t: Array, *motion: Array) -> Array:
+    """Torques of the drives [N·m or N] at times t [s] of a motion, with what the arm carries then, shape (m, n)."""
+    rows = np.split(np.arange(len(t)), np.searchsorted(t, arm.stages[1:]))
+    spans = [(since, some) for since, some in zip(arm.stages, rows, strict=True) if len(some)]
+    return np.concatenate([Robot(arm.at(since)).inverse_dynamics(*(x[k] for x in motion)) for since, k in spans])
 
 
 def _sampled(motion: Reference, t: Array) -> tuple[Array, Array, Array]:

@@ -42,6 +42,17 @@ class Solid:
 
 
 @record
+class CarriedSolid(Solid):
+    """A payload, or one of several.
+
+    Attributes:
+        frame: Name of the frame that carries it, in which it is given.
+    """
+
+    frame: str
+
+
+@record
 class BodyInertia:
     """The inertia of a rigid body.
 
@@ -89,16 +100,16 @@ class RobotSolids:
     Attributes:
         robot: Its name.
         links: From base to tip, in the users' frames.
-        payload: In the tool's frame; None for none.
+        payloads: What frames carry.
     """
 
     robot: str
     links: list[LinkSolids]
-    payload: Solid | None
+    payloads: list[CarriedSolid]
 
 
 def solids(robot: document.Robot) -> RobotSolids:
-    """Every solid of a robot with its inertia, and the sum of each link's; the payload apart.
+    """Every solid of a robot with its inertia, and the sum of each link's; payloads apart.
 
     Args:
         robot: As `armsim.loading.load_robot_file` reads it.
@@ -110,8 +121,10 @@ def solids(robot: document.Robot) -> RobotSolids:
         found = [solid(body, f"joints[{joint.name}].bodies[{i}]", degrees) for i, body in enumerate(joint.bodies)]
         total = sum((build_body(body, degrees) for body in joint.bodies), Inertia())
         links.append(LinkSolids(name=joint.name, solids=found, **vars(summed(total))))
-    payloads = [solid(body, path, degrees) for path, _, body in carried(settled.payload)]
-    return RobotSolids(settled.name, links, payloads[0] if payloads else None)
+    payloads = [
+        CarriedSolid(**vars(solid(body, path, degrees)), frame=frame) for path, frame, body in carried(settled.payload)
+    ]
+    return RobotSolids(settled.name, links, payloads)
 
 
 def solid(body: document.Document, path: str, degrees: bool = False) -> Solid:

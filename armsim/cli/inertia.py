@@ -53,16 +53,16 @@ def report(found: RobotSolids, digits: int) -> str:
     solids = [(f"{link.name}[{i}]", solid) for link in links for i, solid in enumerate(link.solids)]
     mass = sum(link.mass for link in links)
     title = f"{found.robot}: {counted(len(solids), 'solid')} on {counted(len(links), 'link')}, {number(mass)} kg"
-    if found.payload is not None:
-        solids.append(("payload", found.payload))
-        title += f", and a payload of {number(found.payload.mass)} kg in the tool's frame"
+    for payload in found.payloads:
+        solids.append((payload.path, payload))
+        title += f", and a payload of {number(payload.mass)} kg in the {payload.frame}'s frame"
     rows = [_mass(f"{label} {_described(solid)}", solid.mass, solid.center, digits) for label, solid in solids]
     parts = [wrapped(title), _section("Solids", "solid", MASS, rows)]
     rows = [_tensor(label, solid.about_center, digits) for label, solid in solids]
     parts.append(_section("Solids about their own centre [kg·m²]", "solid", COMPONENTS, rows))
     rows = [_tensor(label, solid.about_origin, digits) for label, solid in solids]
     parts.append(_section("Solids about their frame's origin [kg·m²]", "solid", COMPONENTS, rows))
-    title = "Links, their solids summed" + ("" if found.payload is None else ", without the payload")
+    title = "Links, their solids summed" + (", without the payload" if found.payloads else "")
     parts.append(_section(title, "link", MASS, [_mass(link.name, link.mass, link.com, digits) for link in links]))
     rows = [_tensor(link.name, link.about_com, digits) for link in links]
     parts.append(_section("Links about their centre of mass [kg·m²]", "link", COMPONENTS, rows))

@@ -37,5 +37,5 @@ class ComputedTorque(FeedbackLaw):
         q, qd = now.seen.q, now.seen.qd
         gains = zip(self.kp, self.kd, now.e, now.ed, now.desired.qdd, strict=True)
         qdd = [fma(kp, e, fma(kd, ed, feedforward)) for kp, kd, e, ed, feedforward in gains]
-        tau = against_viscous(self.model, rnea(self.model, q, qd, qdd), qd)
+        tau = against_viscous(self.model, rnea(self.model.at(now.laden), q, qd, qdd), qd)
         return commands_for(self.model, self.output, tau, qd)

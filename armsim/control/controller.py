@@ -165,7 +165,7 @@ class Controller:
         return first, Memory(kept, encoded, queue)
 
     def _now(self, t: Scalar, seen: Seen, since: Scalar | None = None, middle: Scalar | None = None) -> Now:
-        return Now(t, seen, self.reference.at(t, since, middle))
+        return Now(t, seen, self.reference.at(t, since, middle), within=middle if since is None else since)
 
     def _total(
         self,

@@ -31,8 +31,8 @@ class Feedforward:
     def commands(self, now: Now) -> tuple[list[Scalar], dict[int, Scalar]]:
         """The commands, n scalars; and the currents of electric motors that go with them [A], by joint."""
         if self.kind == "gravity":
-            tau, qd = gravity_torque(self.model, now.seen.q), [0.0] * self.model.n
+            tau, qd = gravity_torque(self.model.at(now.laden), now.seen.q), [0.0] * self.model.n
         else:
             desired, qd = now.desired, now.desired.qd
-            tau = drive_torques(self.model, desired.q, qd, desired.qdd)
+            tau = drive_torques(self.model.at(now.laden), desired.q, qd, desired.qdd)
         return commands_for(self.model, self.output, tau, qd), currents_for(self.model, tau)

@@ -34,6 +34,7 @@ class Now:
         desired: What it should do.
         expected: Armature currents that the feedforward goes with [A], by joint; none without.
         queued: Commands on their way to the drives less those that are added to the law's own, the next one first.
+        within: A time within the step [s], whose payloads are those of all of it; None where there is no step.
     """
 
     t: Scalar
@@ -41,6 +42,12 @@ class Now:
     desired: Desired
     expected: Mapping[int, Scalar] = field(default_factory=dict)
     queued: Sequence[Sequence[Scalar]] = ()
+    within: Scalar | None = None
+
+    @property
+    def laden(self) -> Scalar:
+        """The time at which payloads that are carried count [s]."""
+        return self.t if self.within is None else self.within
 
     @property
     def e(self) -> list[Scalar]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from armsim.document import other_words as words
 from armsim.document.composite import (
@@ -234,6 +234,10 @@ class Carried(Document):
         """The body: that of `body`, or a point mass."""
         own = {key: self.entries[key] for key in Point.fields}
         return Point.made(own, self.node) if self.body is None else self.body
+
+    @property
+    def portable(self) -> Self:
+        return self if self.body is None else self.replaced(center=None)
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`body` without `{key}`", f"`{key}`", f"give `{key}` below `body`, or leave `body` out"

@@ -8,8 +8,8 @@ from typing import Literal
 
 from armsim.dynamics.kinematics import along, frame_position, frame_velocity, joint_poses, link_velocities, own_poses
 from armsim.dynamics.rnea import Wrench, transmitted
-from armsim.expr import Evaluable, where
-from armsim.model import Arm, LinkFrame
+from armsim.expr import Evaluable
+from armsim.model import Arm, LinkFrame, share_of_interval
 from armsim.spatial import ZERO, Scalar, Vector, cross
 
 # what expressions call the position of a frame's origin, its velocity and the frame's angular velocity, along the world's axes
@@ -49,12 +49,7 @@ class ExternalWrench:
 
     def share(self, t: Scalar) -> Scalar:
         """1 during the interval, 0 outside."""
-        share: Scalar = 1.0
-        if self.start is not None:
-            share = where(t >= self.start, share, 0.0)
-        if self.end is not None:
-            share = where(t < self.end, share, 0.0)
-        return share
+        return share_of_interval(t, self.start, self.end)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,8 @@ class MovingArm:
     Attributes:
         drawn: The arm.
         name: Of the run, with how it ended if not well.
-        q: Joint positions at the frames' times [rad or m], shape (frames, n).
+        times: Of the frames [s], shape (frames,).
+        q: Joint positions then [rad or m], shape (frames, n).
         trail: The tool's way, `fine` points from frame to frame [m], shape (points, 3).
         reference: The tool's way by the references, or its place at the target [m], shape (points, 3); None where there is none.
         last: Time of its last row [s].
@@ -47,6 +48,7 @@ class MovingArm:
 
     drawn: DrawnArm
     name: str
+    times: Array
     q: Array
     trail: Array
     reference: Array | None
@@ -164,7 +166,7 @@ def motion(run: DrawnRun, times: Array, fine: int, fresh: int, last: float) -> M
     goal = followed(run, found.arm, between)
     name = run.scenario["name"] + (f", {run.status}" if run.status in ("interrupted", "diverged") else "")
     reference = None if goal is None else found.way(goal)
-    return MovingArm(found, name, q[::fine], found.way(q), reference, last, fine, fresh)
+    return MovingArm(found, name, times, q[::fine], found.way(q), reference, last, fine, fresh)
 
 
 class MotionArtists:
@@ -200,7 +202,7 @@ class MotionArtists:
     def pose(self, k: int) -> None:
         """Put all where it is at frame k."""
         motion = self.motion
-        self.arm.pose(motion.drawn.frames(motion.q[k].tolist()))
+        self.arm.pose(motion.drawn.frames(motion.q[k].tolist()), float(motion.times[k]))
         way = self.seen.flat(motion.trail[: motion.fine * k + 1])
         self.trail.set_data(way[-motion.fresh - 1 :].T)
         self.old.set_data(way[: -motion.fresh or None].T)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from armsim import document
 from armsim.arm.robot import Robot
-from armsim.arm.solids import Solid, link_inertia, solids
+from armsim.arm.solids import CarriedSolid, Solid, link_inertia, solids
 from armsim.dynamics import frame_position, own_poses
 from armsim.loading import build_robot
 from armsim.model import Arm
 from armsim.spatial import Pose, Vector
 
 Array = NDArray[np.float64]
+Span = tuple[float | None, float | None]  # from and until when [s]
+ALWAYS: Span = (None, None)
 # of the arm's size: radii of links and rods, of joints and of the base
 BONE, THIN, DRUM, PLATE = 0.010, 0.004, 0.026, 0.05
 STEEL = 7800.0  # kg/m³, of the balls that stand for masses without a shape
@@ -38,6 +40,8 @@ class ArmPart:
         sizes: Of the shape, by the keys of robot files [m].
         pose: In its frame, 4 by 4.
         drum: Whether it stands for a joint.
+        start: From when on it is drawn [s]; None for one that is there from the beginning.
+        end: When it is no longer drawn [s]; None for one that stays.
     """
 
     frame: int
@@ -46,21 +50,33 @@ class ArmPart:
     sizes: dict[str, Any]
     pose: Array
     drum: bool = False
+    start: float | None = None
+    end: float | None = None
+
+    def at(self, t: float | None) -> bool:
+        """Whether it is drawn at a time [s]; with None whether it ever is."""
+        return t is None or ((self.start is None or t >= self.start) and (self.end is None or t < self.end))
 
 
 @dataclass(frozen=True)
 class DrawnArm:
-    """An arm of n joints with the solids of its file: of each link, and its payload if it has one."""
+    """An arm of n joints with the solids of its file: of each link, and of its payloads with their `ArmPart.start` and `end`.
+
+    The arm itself carries those that are carried for all the time.
+    """
 
     arm: Arm
     links: Sequence[Sequence[Solid]]
-    payload: Solid | None = None
+    payloads: Sequence[tuple[CarriedSolid, Span]] = ()
 
     @classmethod
-    def of(cls, robot: document.Robot) -> DrawnArm:
-        """Of a robot file, as `armsim.loading.load_robot_file` reads it."""
-        found = solids(robot)
-        return cls(build_robot(robot), [link.solids for link in found.links], found.payload)
+    def of(cls, robot: document.Robot, spans: Sequence[Span] = ()) -> DrawnArm:
+        """Of a robot file, as `armsim.loading.load_robot_file` reads it; and when its payloads are picked up and put down [s]."""
+        found, arm = solids(robot), build_robot(robot)
+        spans = spans or [ALWAYS] * len(found.payloads)
+        always = tuple(payload for payload, span in zip(arm.payloads, spans, strict=True) if span == ALWAYS)
+        payloads = list(zip(found.payloads, spans, strict=True))
+        return cls(replace(arm, payloads=always), [link.solids for link in found.links], payloads)
 
     @classmethod
     def of_robot(cls, robot: Robot) -> DrawnArm:
@@ -101,8 +117,12 @@ class DrawnArm:
             slides: tuple[str, dict[str, Any]] = "box", {"size": [1.6 * drum, 1.6 * drum, 2.4 * drum]}
             shape, sizes = turns if joint.kind.turns else slides
             made.append(ArmPart(i + 1, i, shape, sizes, HERE, drum=True))
-        if self.payload is not None:
-            made += self._solid(self.arm.n + 1, None, self.payload, HERE)
+        for solid, (start, end) in self.payloads:
+            frame = self.arm.frame(solid.frame)
+            k, into = self.arm.link_of(frame) + 1, matrix(self.arm.placement(frame))
+            if frame is self.arm.tool:
+                k, into = self.arm.n + 1, HERE
+            made += [replace(part, start=start, end=end) for part in self._solid(k, None, solid, into)]
         return made
 
     def _solid(self, frame: int, joint: int | None, solid: Solid, into: Array) -> Iterator[ArmPart]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armsim.errors import UsageError
-from armsim.figures.drawn_arm import Array, DrawnArm
+from armsim.figures.drawn_arm import Array, DrawnArm, Span
 from armsim.files.row_blocks import RowBlocks
 from armsim.files.run_record import folder_of, run_record
 from armsim.loading import load_robot_file
@@ -93,10 +93,13 @@ class DrawnRun:
         """The arm, with the scenario's payload; None where nobody knows."""
         if not self.scenario:
             return None
-        robot = dict(self.scenario["robot"])
-        if self.scenario.get("payload") is not None:
-            robot["payload"] = self.scenario["payload"]
-        return DrawnArm.of(load_robot_file(robot).document)
+        robot, payload, spans = dict(self.scenario["robot"]), self.scenario.get("payload"), list[Span]()
+        if isinstance(payload, list):
+            spans = [(item.get("from") or None, item.get("to")) for item in payload]
+            payload = [{key: x for key, x in item.items() if key not in ("from", "to")} for item in payload]
+        if payload is not None:
+            robot["payload"] = payload
+        return DrawnArm.of(load_robot_file(robot).document, spans)
 
     def known_arm(self) -> DrawnArm:
         """The arm, as above.

@@ -69,12 +69,21 @@ class Scene:
     seen: Camera
 
     @cached_property
+    def _meshes(self) -> list[Array]:
+        """The facets of each part."""
+        return [mesh(part) for part in self.drawn.parts]
+
+    @property
+    def _counts(self) -> list[int]:
+        return [len(facets) for facets in self._meshes]
+
+    @cached_property
     def _facets(self) -> tuple[Array, Any, Array]:
         """Corners in their frames, shape (m, 4, 3), numbers of the frames, and colours, shape (m, 3)."""
         parts = self.drawn.parts
-        meshes = [mesh(part) for part in parts]
+        meshes = self._meshes
         colors = [painted(GREY if part.joint is None else look(part.joint).color) for part in parts]
-        counts = [len(facets) for facets in meshes]
+        counts = self._counts
         frames = np.repeat([part.frame for part in parts], counts)
         return np.concatenate(meshes), frames, np.repeat(colors, counts, axis=0)
 
@@ -84,14 +93,18 @@ class Scene:
         p = frames[1:-1, :3, 3]
         return self.seen.flat(np.stack([p - half, p + half], axis=1))
 
-    def painted(self, frames: Array) -> tuple[Array, Array]:
-        """The facets that face the eye, the farthest first: corners on the picture, shape (m, 4, 2), and colours, (m, 3)."""
+    def painted(self, frames: Array, t: float | None = None) -> tuple[Array, Array]:
+        """The facets that face the eye, the farthest first: corners on the picture, shape (m, 4, 2), and colours, (m, 3).
+
+        Of the parts that are drawn at time t [s]; see `ArmPart.at`.
+        """
         facets, fixed, colors = self._facets
         T, toward = frames[fixed], self.seen.axes[2]
         world = np.einsum("fij,fkj->fki", T[:, :3, :3], facets) + T[:, None, :3, 3]
         normal = np.cross(world[:, 2] - world[:, 0], world[:, 3] - world[:, 1])
         length = np.linalg.norm(normal, axis=1)
-        shown = np.flatnonzero(normal @ toward > 1e-9 * length)
+        there = np.repeat([part.at(t) for part in self.drawn.parts], self._counts)
+        shown = np.flatnonzero((normal @ toward > 1e-9 * length) & there)
         shown = shown[np.argsort(world[shown].mean(axis=1) @ toward, kind="stable")]
         lit = np.clip(normal[shown] @ (LIGHT @ self.seen.axes) / length[shown], 0.0, 1.0)
         return self.seen.flat(world[shown]), np.clip(colors[shown] * (1.0 - SHADE * (1.0 - lit[:, None])), 0.0, 1.0)
@@ -123,9 +136,9 @@ class ArmArtists:
         cross = {"marker": "+", "markersize": 10, "markeredgewidth": 1.8, "linestyle": "", "color": color}
         self.tool = axis.plot([], [], zorder=6, **cross)[0]
 
-    def pose(self, frames: Array) -> None:
-        """Put it where its frames are."""
-        corners, colors = self.scene.painted(frames)
+    def pose(self, frames: Array, t: float | None = None) -> None:
+        """Put it where its frames are, at time t [s]."""
+        corners, colors = self.scene.painted(frames, t)
         self.solids.set(verts=corners, facecolors=colors, edgecolors=colors)
         self.axes.set_segments(self.scene.axes(frames))
         self.tool.set_data(self.scene.seen.flat(frames[-1:, :3, 3]).T)

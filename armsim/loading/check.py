@@ -14,7 +14,7 @@ from armsim.files.shipped import shipped_path
 from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot
 from armsim.loading.definite import undetermined
-from armsim.loading.plausible import doubts, one_row, too_short
+from armsim.loading.plausible import doubts, one_row, picked_up_late, too_short
 from armsim.loading.reference import cut_short
 from armsim.loading.robot_file import load_robot_file
 from armsim.loading.scenario import Scenario, build_scenario
@@ -85,6 +85,7 @@ def scenario_doubts(scenario: Scenario) -> list[Fault]:
         *doubts(scenario.arm, file.robot.document, _robot_path(scenario), file.document.payload, scenario.degrees),
         *too_short(file.document, duration),
         *one_row(file.document, duration),
+        *picked_up_late(file.document, duration),
         *other_units_of_scenario(scenario.arm, file.document),
     ]
 

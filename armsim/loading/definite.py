@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from armsim import document
@@ -32,9 +33,9 @@ def undetermined(arm: Arm, robot: document.Robot, path: str = "") -> list[Fault]
         robot: What it was built from.
         path: Of the robot, within another file.
     """
-    for pose in _poses(arm):
+    for laden, pose in product(map(arm.at, arm.stages), _poses(arm)):
         q = [float(x) for x in pose]
-        M, sums = crba(arm, q), _sums(arm, q)
+        M, sums = crba(laden, q), _sums(laden, q)
         bad, pivot = next(
             ((k, pivot) for k, pivot in pivots(M) if not (_felt(arm, M, sums, k) and pivot > _nothing(M[k][k]))),
             (None, 0.0),
@@ -66,8 +67,8 @@ def undetermined(arm: Arm, robot: document.Robot, path: str = "") -> list[Fault]
 def determined(arm: Arm) -> Any:
     """The condition that `undetermined` finds no fault; the arm's numbers may be expressions."""
     sound: Any = True
-    for q in _poses(arm):
-        M, sums = crba(arm, q), _sums(arm, q)
+    for laden, q in product(map(arm.at, arm.stages), _poses(arm)):
+        M, sums = crba(laden, q), _sums(laden, q)
         try:
             L = ldl(M)
         except ZeroDivisionError:

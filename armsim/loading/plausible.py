@@ -125,6 +125,25 @@ def one_row(scenario: document.Scenario, duration: float) -> Iterator[Fault]:
         )
 
 
+def picked_up_late(scenario: document.Scenario, duration: float) -> Iterator[Fault]:
+    """Warnings of payloads that a run does not carry: they are picked up at its end, or would be after it.
+
+    Args:
+        scenario: The scenario.
+        duration: Its duration [s].
+    """
+    for i, item in enumerate(scenario.payload if isinstance(scenario.payload, tuple) else ()):
+        start = item.entries["from"]
+        if start is not None and start.value >= duration * (1 - NO_TIME):
+            yield Fault(
+                start.place,
+                f"payload[{i}].from",
+                f"a time before the end of the run, {duration:g} s",
+                f"{start.of('s')}: the run does not carry `{item.name}`",
+                "pick it up earlier, or make `duration` longer",
+            )
+
+
 def _of_pitch(pitch: Quantity | None, path: str) -> Iterator[Fault]:
     """A pitch that is not in metres."""
     if pitch is not None and abs(pitch.value) > LARGEST_PITCH:

@@ -156,7 +156,9 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     clock = Clock(num, den, steps.duration, steps.period, steps.log)
     arm = build_robot(file.robot.document, of_robot)
     if scenario.payload is not None:
-        spans = [[None if step is None else clock.at(step) for step in span] for span in steps.payload]
+        spans = [  # what is picked up at the start is carried from the beginning
+            (clock.at(start) if start else None, None if end is None else clock.at(end)) for start, end in steps.payload
+        ]
         arm = replace(arm, payloads=build_payloads(scenario.payload, degrees, spans))
     turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
 

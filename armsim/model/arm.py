@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from armsim.model.frame import TOOL, LinkFrame, Payload
@@ -77,6 +77,25 @@ class Arm:
     def placement(self, frame: LinkFrame) -> Pose:
         """A frame in its link's own frame."""
         return self.joints[self.link_of(frame)].frame @ frame.pose
+
+    @cached_property
+    def timed(self) -> tuple[Payload, ...]:
+        """The payloads that are carried for a part of the time."""
+        return tuple(payload for payload in self.payloads if payload.timed)
+
+    @property
+    def stages(self) -> list[Scalar]:
+        """The start, and the times at which payloads are picked up or put down [s], in order."""
+        times = {t for payload in self.timed for t in (payload.start, payload.end) if t is not None}
+        return sorted({0.0, *times})
+
+    def at(self, t: Scalar) -> Arm:
+        """The arm with what it carries at time t [s]."""
+        return (
+            replace(self, payloads=tuple(payload.scaled(payload.share(t)) for payload in self.payloads))
+            if self.timed
+            else self
+        )
 
     def carried_by(self, frame: LinkFrame) -> Inertia:
         """The sum of a frame's payloads, about its origin."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from armsim.expr import where
 from armsim.spatial import Inertia, Pose, Scalar
 
 
@@ -47,3 +48,21 @@ class Payload:
     def timed(self) -> bool:
         """Whether it is carried for a part of the time."""
         return self.start is not None or self.end is not None
+
+    def share(self, t: Scalar) -> Scalar:
+        """1 while it is carried, from `start` on until `end`, which is excluded; else 0."""
+        return share_of_interval(t, self.start, self.end)
+
+    def scaled(self, share: Scalar) -> Payload:
+        """A share of it, carried for all the time."""
+        return replace(self, inertia=self.inertia * share, start=None, end=None)
+
+
+def share_of_interval(t: Scalar, start: Scalar | None, end: Scalar | None) -> Scalar:
+    """1 at times from `start` on and before `end`, else 0; None for an interval without one."""
+    share: Scalar = 1.0
+    if start is not None:
+        share = where(t >= start, share, 0.0)
+    if end is not None:
+        share = where(t < end, share, 0.0)
+    return share

@@ -139,6 +139,10 @@ class Equations:
         self.arm = loads.arm
         self.algorithm = algorithm
 
+    def laden(self, held: Held) -> Arm:
+        """The arm with what it carries during the step."""
+        return self.arm.at(held.since)
+
     def rates(self, t: Scalar, y: Motion, held: Held) -> Rates:
         """The rates without dry friction; powers only where works are among the quadratures."""
         return self._rates[y.w is not None](t, y._replace(w=None), held)
@@ -150,7 +154,7 @@ class Equations:
         def rates(t: Scalar, y: Motion, held: Held, powered: bool) -> Rates:
             acting, wrenches = self.loads.acting(t, y, held), self.loads.wrenches(y.q, held)
             torques = acting.torques
-            qdd = forward_dynamics(self.arm, y.q, y.v, [x.total for x in torques], wrenches, self.algorithm)
+            qdd = forward_dynamics(self.laden(held), y.q, y.v, [x.total for x in torques], wrenches, self.algorithm)
             return Rates(qdd, acting.further, self._powers(y.q, y.v, torques, held) if powered else None)
 
         return [shared(partial(rates, powered=powered), "rates") for powered in (False, True)]
@@ -166,9 +170,10 @@ class Equations:
         def forces(t: Scalar, y: Motion, held: Held, powered: bool) -> Forces:
             acting, wrenches = self.loads.acting(t, y, held), self.loads.wrenches(y.q, held)
             torques = acting.torques
-            f = less_bias(self.arm, y, [x.total for x in torques], wrenches)
+            arm = self.laden(held)
+            f = less_bias(arm, y, [x.total for x in torques], wrenches)
             w = self._powers(y.q, y.v, torques, held) if powered else None
-            M, motors = crba(self.arm, y.q), [torques[i].motor for i in self.loads.governed]
+            M, motors = crba(arm, y.q), [torques[i].motor for i in self.loads.governed]
             return Forces(M, f, acting.lower, acting.upper, acting.slower, motors, acting.further, w)
 
         return [shared(partial(forces, powered=powered), "forces") for powered in (False, True)]
@@ -176,7 +181,7 @@ class Equations:
     @cached_property
     def damped(self) -> Callable[[Scalar, Motion, Held], Damped]:
         """The equation of motion, split for implicit damping."""
-        loads, arm = self.loads, self.arm
+        loads = self.loads
 
         def own(v: list[Scalar], t: Scalar, y: Motion, held: Held) -> list[Scalar]:
             """The torques that depend on a joint's own velocity, without those of laws."""
@@ -188,7 +193,7 @@ class Equations:
 
         def damped(t: Scalar, y: Motion, held: Held) -> Damped:
             tau, slopes = along(y.v, t, y._replace(v=[]), held)
-            torques = loads.torques(t, y, held)
+            torques, arm = loads.torques(t, y, held), self.laden(held)
             return Damped(
                 M=crba(arm, y.q),
                 f=less_bias(arm, y, tau, loads.wrenches(y.q, held)),
@@ -258,7 +263,7 @@ class Equations:
             sliding: How each joint slips, n scalars: 1 forwards, -1 backwards, 0 for no dry friction; `FASTER` times that beyond
                 its motor's limit of speed.
         """
-        needed = rnea(self.arm, y.q, y.v, qdd, self.loads.wrenches(y.q, held))
+        needed = rnea(self.laden(held), y.q, y.v, qdd, self.loads.wrenches(y.q, held))
         left = []
         for side, lo, hi, slower, torque, tau in zip(
             sliding, acting.lower, acting.upper, acting.slower, acting.torques, needed, strict=True
@@ -272,9 +277,9 @@ class Equations:
     # for steps in positions and momenta; external wrenches do not depend on the velocities
 
     @cached_property
-    def mass(self) -> Callable[[Sequence[Scalar]], Matrix]:
+    def mass(self) -> Callable[[Sequence[Scalar], Held], Matrix]:
         """The lower triangle of the mass matrix at joint positions q."""
-        return shared(lambda q: crba(self.arm, q), "mass")
+        return shared(lambda q, held: crba(self.laden(held), q), "mass")
 
     @cached_property
     def momenta(self) -> Callable[[Sequence[Scalar], Sequence[Scalar], Held], list[Scalar]]:
@@ -298,7 +303,7 @@ class Equations:
         return tangent
 
     def _momentum(self, q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> tuple[list[Scalar], list[Scalar]]:
-        return momenta_and_forces(self.arm, q, v, self.loads.wrenches(q, held))
+        return momenta_and_forces(self.laden(held), q, v, self.loads.wrenches(q, held))
 
     @cached_property
     def joints(self) -> Callable[[Scalar, Motion, Held], tuple[JointLoads, JointLoads]]:

@@ -36,6 +36,7 @@ from armsim.dynamics import (
 from armsim.expr import Scalar, Switches, Table, absolute, either, fma, maximum, minimum, negated
 from armsim.integrate import Motion
 from armsim.model import Arm, Motor
+from armsim.plant.pickup import works_of
 from armsim.plant.state import Further, Held
 
 
@@ -101,7 +102,8 @@ class Loads:
     @cached_property
     def others(self) -> tuple[str, ...]:
         """Names of the works of what not every arm has."""
-        return (SPRINGS,) if any(joint.spring is not None for joint in self.arm.joints) else ()
+        springs = (SPRINGS,) if any(joint.spring is not None for joint in self.arm.joints) else ()
+        return (*springs, *works_of(self.arm))
 
     @property
     def corner_tables(self) -> list[Table]:

@@ -116,7 +116,7 @@ class ArmMomentum(MomentumEquation):
 
     def velocities(self, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
         """v with M(q) v = p, exactly zero where held."""
-        M = self._equations.mass(q)
+        M = self._equations.mass(q, self._held)
         return solve_held(M, p, self._stuck) if self._stuck else solve_ldl(M, p)
 
     def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Further, Works | None]:

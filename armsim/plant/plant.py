@@ -24,6 +24,7 @@ from armsim.model import Arm, Motor
 from armsim.plant.columns import Instant, Layout, Logged
 from armsim.plant.equations import Equations
 from armsim.plant.loads import Loads
+from armsim.plant.pickup import exchanged
 from armsim.plant.state import Further, Held, State
 from armsim.plant.stiction import StickSlip
 from armsim.plant.system import ArmSystem
@@ -201,7 +202,8 @@ class Plant:
             after, memory, ahead = self.integrator.adaptive.follow(system, t, dt, x.memory, self.tolerance, ahead)
         control = x.control if self.sampled else self._clamped(after.z.control)
         currents = after.z.currents if self.loads.integrated else self._currents_after(t, y, held, dt)
-        return State(calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead).flat()
+        end = State(calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead)
+        return exchanged(self.arm, t, dt, end).flat()
 
     def _clamped(self, control: Memory) -> Memory:
         """What a continuous controller remembers after a step, within its bounds."""
@@ -254,10 +256,11 @@ class Plant:
         """The state at time t [s], and the accelerations and torques that act from then on."""
         qd, qdd, torques = self.motion(t, state)
         x = self.parts(state)
-        external = partial(self.loads.all_wrenches, t, x.q, qd, self.held(t, x))
-        internal = InternalWrenches(self.arm, x.q, qd, qdd, external)
+        held = self.held(t, x)
+        arm = self.arm.at(held.since)
+        internal = InternalWrenches(arm, x.q, qd, qdd, partial(self.loads.all_wrenches, t, x.q, qd, held))
         desired = self.command.reference.at(t) if self.follows and isinstance(self.command, Controller) else None
-        return Instant(self.arm, x.q, qd, qdd, torques, self.algorithm, internal, desired)
+        return Instant(arm, x.q, qd, qdd, torques, self.algorithm, internal, desired)
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t [s] on, n each."""

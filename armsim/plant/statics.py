@@ -25,8 +25,8 @@ def moving_command(
 ) -> list[Scalar]:
     """The commands that move an arm through a state with accelerations qdd at time t [s], dry friction left aside."""
     wrenches = plant.loads.all_wrenches(t, q, qd, Held(t, [], []))
-    commands = []
-    for joint, q_i, qd_i, needed in zip(plant.arm.joints, q, qd, rnea(plant.arm, q, qd, qdd, wrenches), strict=True):
+    forces, commands = rnea(plant.arm.at(t), q, qd, qdd, wrenches), []
+    for joint, q_i, qd_i, needed in zip(plant.arm.joints, q, qd, forces, strict=True):
         tau = unpowered(joint, q_i, qd_i).drive_for(needed)
         motor, output = joint.electric_motor, "torque" if plant.command is None else plant.command.output
         if motor is not None and output != "torque":
@@ -104,6 +104,6 @@ def steady_droop(plant: Plant, t: float = 0.0) -> list[float | None] | None:
     desired = command.reference.at(t)
     if any(desired.qd):
         return None
-    gravity = gravity_torque(plant.arm, desired.q)
+    gravity = gravity_torque(plant.arm.at(t), desired.q)
     gains = [joint_stiffness(plant, i) for i in range(plant.arm.n)]
     return [float(g) / k if k is not None and k > 0.0 else None for g, k in zip(gravity, gains, strict=True)]

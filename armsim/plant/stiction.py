@@ -221,7 +221,7 @@ class StickSlipMode(StickSlip):
 
         The impulse over the step of what holds or slows the joints is taken back and solved for anew, now with holding allowed.
         """
-        M, start = self.equations.mass(after.q), self.start
+        M, start = self.equations.mass(after.q, self.held), self.start
         used = self._sliding(start)
         passed: Any = False
         lower: list[Scalar] = [0.0] * len(after.v)

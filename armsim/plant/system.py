@@ -77,7 +77,7 @@ class ArmSystem(System):
     def slopes_at(self, t: Scalar, y: Motion, k: Motion, sliding: Sequence[Scalar]) -> RateJacobian:
         """The same, with joints slipping against dry friction: in direction 1, -1, or 0 where there is none."""
         forces, further = self.equations.slopes(t, y._replace(w=None), self.held, list(k.v), list(sliding))
-        return RateJacobian.of(crba(self.equations.arm, y.q), forces, further)
+        return RateJacobian.of(crba(self.equations.laden(self.held), y.q), forces, further)
 
     def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
         """The momentum equation of an implicit midpoint step from (t, y)."""

@@ -123,6 +123,9 @@ class ForwardModel:
             self.arm = robot
         else:
             self.arm = robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
+        if self.arm.timed:
+            mend = "give it `arm.at(t)`, which carries what the arm carries at t"
+            raise UsageError.of("ForwardModel", "an arm without times: a step knows none", "payloads with times", mend)
         self.dt = check_dt(dt)
         self.method = check_method(method)
         self.output = _check_output(output, self._structure)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -34,8 +35,14 @@ from armsim.stability.hanging import equilibria
 Make = Callable[[Sequence[Scalar]], Scenario]  # the scenario with scalars in place of its open numbers
 
 START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
+LADEN = "with what it carries from {:g} s on"
 SUPPLY = "at the supply's voltage"
-AT_START, AT_TARGET, ELSEWHERE = 0.0, 1.0, 2.0  # kinds of operating points
+AT_START, AT_TARGET, ELSEWHERE, LATER = (
+    0.0,
+    1.0,
+    2.0,
+    3.0,
+)  # kinds of operating points; from `LATER` on, of `Arm.stages`
 
 
 class JointBranch(NamedTuple):
@@ -67,12 +74,14 @@ class Points:
 
     Attributes:
         where: Of every point without a branch, in words.
+        lasting: For how long the arm carries what it does there [s].
         there: Which variants have it, shape (points without a branch, variants).
         branches: That joints are on at the further points.
         coefficients: At every point, those without a branch first; leading axes (points, variants).
     """
 
     where: tuple[str, ...]
+    lasting: tuple[float, ...]
     there: Mask
     branches: tuple[JointBranch, ...]
     coefficients: Coefficients
@@ -106,19 +115,25 @@ class OperatingPoints:
         kinds, names = [AT_START], [START]
         if isinstance(command, Controller):
             kinds, names = [*kinds, AT_TARGET], [*names, TARGET]
+        free, end = len(kinds), self.scenario.clock.steps * self.scenario.dt
+        stages = [t for t in self.plant.arm.stages if t < end]
+        spans = [later - t for t, later in pairwise([*stages, end])]
+        lasting = [spans[0], spans[-1 if self.plant.follows else 0]][:free] + spans[1:]
+        kinds += [LATER + k for k in range(1, len(stages))]
+        names += [LADEN.format(t) for t in stages[1:]]
         found = self._evaluated(values, kinds, np.zeros((len(values), n)))
         finite: Mask = np.asarray(np.isfinite(found).all(axis=(0, -1)))
         there = np.ones(found.shape[:2], dtype=bool)
-        there[1:] = (found[1:, :, :n] != found[:1, :, :n]).any(axis=-1)
+        there[1:free] = (found[1:free, :, :n] != found[:1, :, :n]).any(axis=-1)
         if every and command is None and not any_sticks(self.plant.arm):
             hanging, exists, failed = self._at_rest(values, found[0, :, :n])
             found = np.concatenate([found, hanging])
             there = np.concatenate([there, exists[None]])
-            names, finite = [*names, REST], finite & ~failed
+            names, lasting, finite = [*names, REST], [*lasting, spans[0]], finite & ~failed
         if not finite.all():
             found, there = found[:, finite], there[:, finite]
         entered = self.branches if every else ()
-        return Points(tuple(names), there, entered, self._entered(found, entered)), finite
+        return Points(tuple(names), tuple(lasting), there, entered, self._entered(found, entered)), finite
 
     def _coefficients(self, rows: Array) -> Coefficients:
         """The coefficients among the results of `_point`, shape (..., results)."""
@@ -186,12 +201,14 @@ class OperatingPoints:
         target, rates, t = list(scenario.initial_q), [0.0] * plant.arm.n, 0.0
         if isinstance(plant.command, Controller):
             target, rates, t = aimed_at(plant, plant.command, scenario.clock.steps * scenario.dt)
-        starts, aims = kind <= AT_START, kind <= AT_TARGET
+        starts, aims = kind <= AT_START, either(kind <= AT_TARGET, kind >= LATER)
         places = zip(scenario.initial_q, target, given, strict=True)
         q = [where(starts, start, where(aims, aim, elsewhere)) for start, aim, elsewhere in places]
         speeds = zip(scenario.initial_qd, rates, strict=True)
         qd = [where(starts, v, where(aims, rate, 0.0)) for v, rate in speeds]
         t = where(starts, 0.0, where(aims, t, 0.0))
+        for k, stage in enumerate(plant.arm.stages[1:], 1):
+            t = where(both(kind >= LATER + k, kind <= LATER + k), stage, t)
         about = linearizer.at(t, steady_state(plant, t, q, qd))
         for i, joint in enumerate(plant.arm.joints):
             limit = joint.limit

@@ -206,7 +206,8 @@ class Verdicts:
         """
         unstable, by_samples, growth, _, joint = self.instabilities
         where = np.array(self.points.where)[:, None]
-        refused = unstable & (growth * self.duration > BLOWN_UP) & (where != REST) & ~self.held
+        lasting = np.array(self.points.lasting)[:, None]
+        refused = unstable & (growth * lasting > BLOWN_UP) & (where != REST) & ~self.held
         for excused in (self.bounded, self.braked):
             if refused.any():
                 refused[refused] = ~excused(refused)

@@ -117,7 +117,7 @@ def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], 
                 if value > 0:  # zeros decide what there is
                     place = f"control.{key}[{i}]"
                     numbers.append(Slider(place, key, names[i], "", value, value / REACH, value * REACH, log=True))
-    data["payload"], load = _payload(data.get("payload") or data["robot"].get("payload") or {})
+    data["payload"], load = _payloads(data.get("payload") or data["robot"].get("payload") or {})
     numbers += load
     push = len(data.get("external") or [])
     data["external"] = [*(data.get("external") or []), {"frame": "tool", "force": [1.0, 1.0, 1.0]}]
@@ -126,18 +126,37 @@ def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], 
     return data, _with_sliders(data, numbers, sliders)
 
 
-def _payload(carried: dict[str, Any]) -> tuple[dict[str, Any], list[Slider]]:
+def _payloads(carried: Any) -> tuple[Any, list[Slider]]:
+    """What frames carry, and sliders of what it weighs."""
+    if not isinstance(carried, list):
+        return _payload(carried)
+    items, sliders = [], list[Slider]()
+    for i, item in enumerate(carried):
+        path, parts = f"payload[{i}]", {key: item[key] for key in ("mass", "center") if key in item}
+        if "body" in item:
+            body, found = _payload(item["body"], f"{path}.body", item["name"])
+            parts = {"body": body}
+        else:
+            parts, found = _payload(parts, path, item["name"])
+        items.append({**item, **parts})
+        sliders += found
+    return items, sliders
+
+
+def _payload(
+    carried: dict[str, Any], path: str = "payload", name: str | None = None
+) -> tuple[dict[str, Any], list[Slider]]:
     """A payload, and the slider of what it weighs: mass, or of a solid that is given by it, density."""
     if set(carried) <= {"mass", "center"}:
         mass = float(carried.get("mass", 0.0))
-        number = Slider("payload.mass", "payload", "mass", "kg", mass, 0.0, max(2.0, 3.0 * mass))
+        number = Slider(f"{path}.mass", "payload", name or "mass", "kg", mass, 0.0, max(2.0, 3.0 * mass))
         return {**carried, "mass": mass or LOAD}, [number]
     ((shape, body),) = carried.items()
     key, unit = ("density", "kg/m³") if "density" in body else ("mass", "kg")
     value = float(body[key])
     if not value > 0:  # a solid without mass is none
         return carried, []
-    return carried, [Slider(f"payload.{shape}.{key}", "payload", key, unit, value, 0.0, 3.0 * value)]
+    return carried, [Slider(f"{path}.{shape}.{key}", "payload", name or key, unit, value, 0.0, 3.0 * value)]
 
 
 def _with_sliders(data: dict[str, Any], numbers: list[Slider], sliders: Sliders) -> list[Slider]:

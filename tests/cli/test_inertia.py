@@ -102,7 +102,7 @@ def test_in_standard_dh_everything_is_seen_from_the_users_frame(armsim, empty_fo
 
 def test_a_payload_stands_apart_in_the_tools_frame(armsim):
     found = answer(armsim, "two_link")
-    assert found["payload"]["mass"] == 0.5
+    assert [payload["mass"] for payload in found["payloads"]] == [0.5]
     assert found["links"][1]["mass"] == 1.5
     report = armsim("inertia", "two_link").out
     assert "a payload of 0.5 kg in the tool's frame" in " ".join(report.split())

@@ -11,6 +11,7 @@ import yaml
 import armsim
 from armsim.errors import UsageError
 from armsim.loading import read_scenario
+from armsim.viewing.live import live_data, opened
 from tests.viewing.pages import SINGLE, UNFUSED, matrices, sound
 
 
@@ -120,3 +121,18 @@ def test_the_ball_is_where_the_reference_is(browser, tmp_path):
     followed = [run[f"q_ref_{name}_rad"][-1] for name in ("R1", "R2", "R3", "R4", "R5")]
     place = matrices(run.scenario.arm, followed)[-1][:, 3]
     assert np.abs(np.array(browser.run("armsim.world.extras.reference[0].position.toArray()")) - place).max() < SINGLE
+
+
+def test_every_payload_of_a_list_has_a_slider_of_what_it_weighs(tmp_path):
+    ball = {"name": "ball", "body": {"sphere": {"radius": 0.05, "density": 900}}, "to": 0.5}
+    payload = [{"name": "box", "mass": 0.3, "from": 0.1}, ball]
+    read = read_scenario("two_link_hold", {"payload": payload})
+    data, sliders = opened(read)
+    found = {one.path: (one.of, one.value) for one in sliders if one.group == "payload"}
+    assert found == {"payload[0].mass": ("box", 0.3), "payload[1].body.sphere.density": ("ball", 900)}
+    assert read_scenario(data | {"external": []}).arm == read.arm
+    file = tmp_path / "scenario.yaml"
+    file.write_text(yaml.safe_dump(read.scenario_data))
+    parts = live_data(file)["arms"][0]["parts"]
+    spans = [(part["start"], part["end"]) for part in parts if part["start"] is not None or part["end"] is not None]
+    assert spans == [(0.1, None), (None, 0.5)]

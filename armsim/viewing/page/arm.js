@@ -40,6 +40,7 @@ export class ArmModel {
         this.arm = arm;
         this.pale = pale;
         this.layers = Object.fromEntries(Object.keys(LAYERS).map((name) => [name, []]));
+        this.carried = [];  // what is drawn for a part of the time
         const size = arm.size;
         this.whole = new THREE.Group();
         this.root = fixed(arm.base);
@@ -94,7 +95,11 @@ export class ArmModel {
         for (const part of this.arm.parts) {
             const made = shape(part).applyMatrix4(matrix(part.pose));
             if (part.drum) frames[part.frame].add((this.joints[part.joint].drum = new THREE.Mesh(made, this.material(0x7d8794))));
-            else this.put(frames[part.frame], "solids", new THREE.Mesh(made, part.joint === null ? metal : paints[part.joint]));
+            else {
+                const holder = new THREE.Group(), solid = new THREE.Mesh(made, part.joint === null ? metal : paints[part.joint]);
+                this.put(frames[part.frame], "solids", holder.add(solid));
+                if (part.start !== null || part.end !== null) this.carried.push({ solid, part });
+            }
         }
     }
 
@@ -152,8 +157,9 @@ export class ArmModel {
     }
 
     /** Put the joints at positions q [rad or m]. */
-    pose(q) {
+    pose(q, t = null) {
         this.q = Array.from(q);
+        for (const { solid, part } of this.carried) solid.visible = t === null || (t >= (part.start ?? 0) && t < (part.end ?? Infinity));
         const found = poses(this.arm, this.q);
         [...this.joints.map(({ own }) => own), this.tool].forEach((own, i) => {
             own.matrix.copy(matrix(found[i]));

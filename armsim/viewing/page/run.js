@@ -113,7 +113,7 @@ export function runPage({ arms, runs, arrays: packed }) {
     function seek(t) {
         now = Math.max(start, Math.min(end, t));
         tracks.forEach((track, k) => {
-            models[k].pose(track.at(now));
+            models[k].pose(track.at(now), now);
             ways[k].geometry.setDrawRange(0, before(track.times, now) + 1);
         });
         if (goal) goal.position.set(...first.goals[Math.min(first.goals.length - 1, before(first.times, now))]);

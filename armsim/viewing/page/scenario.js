@@ -139,7 +139,7 @@ export async function scenarioPage({ arms: [arm], program, numbers, panels, row:
     function look(whole, stamp = 0) {
         row = observe(k, state, open);
         const now = k * dt, share = shares(panels, joints.length, (curve) => value(curve, row));
-        model.pose(q(row));
+        model.pose(q(row), now);
         history.draw(trail);
         if (goal) goal.position.set(...tool(arm, aimedAt()));
         const force = push.map((number) => open[number.field]), at = tool(arm, model.q);
