@@ -12,10 +12,16 @@ PAGE = Path(__file__).with_name("columns.md")
 REVOLUTE, PRISMATIC = JOINT_TYPES["revolute"], JOINT_TYPES["prismatic"]
 
 
+def parts(kind: ColumnKind) -> list[str]:
+    """The headings of a kind that is of no joint: of the frame left_tip where it is logged."""
+    split = [text.partition("_") for text in (kind.parts or {}).values()]
+    return [heading_of(prefix, "left_tip" if kind.logged else "", unit)[0] for prefix, _, unit in split]
+
+
 def headings(kind: ColumnKind) -> str:
     """What a kind of column is called, of a joint that turns and of one that slides."""
     if kind.parts is not None:
-        return " ".join(f"`{text}`" for text in kind.parts.values())
+        return " ".join(f"`{text}`" for text in parts(kind))
     texts = [
         heading_of(kind.prefix, "R1", kind.unit(REVOLUTE))[0],
         heading_of(kind.prefix, "P1", kind.unit(PRISMATIC))[0],
@@ -25,13 +31,15 @@ def headings(kind: ColumnKind) -> str:
 
 def degrees(kind: ColumnKind) -> str:
     """What it is called with `--deg`."""
-    plain = [*(kind.parts or {}).values()] or [heading_of(kind.prefix, "R1", kind.unit(REVOLUTE))[0]]
+    plain = parts(kind) or [heading_of(kind.prefix, "R1", kind.unit(REVOLUTE))[0]]
     turned = [text for text in map(in_degrees, plain) if text]
     return " ".join(f"`{text}`" for text in turned) or "the same"
 
 
 def owner(kind: ColumnKind) -> str:
-    """Which joints have it, where not all do."""
+    """Whose it is, where not every joint's or the whole arm's."""
+    if kind.logged:
+        return f"of each of `log.{kind.logged}`: "
     if kind.only:
         return {"follows": "where there is a `control.reference`: ", "sprung": "where any joint has a `spring`: "}[
             kind.only

@@ -6,14 +6,15 @@ import re
 from pathlib import Path
 
 from armsim.measures.catalog import AGGREGATES, KINDS
-from armsim.measures.kind import MeasureKind
+from armsim.measures.kind import MeasureKind, name_of_frame
 
 PAGE = Path(__file__).with_name("measures.md")
 
 
 def names(name: str, kind: MeasureKind) -> str:
-    """What a kind of measure is called: of the arm, and of a joint."""
-    return f"`{name}`" if kind.of == "arm" else f"`{name}` `{name}_R2`"
+    """What a kind of measure is called: of the arm or the tool, and of a joint or a frame."""
+    others = {"arm": [], "either": [f"{name}_R2"], "frame": [name_of_frame(name, "left_tip")]}[kind.of]
+    return " ".join(f"`{each}`" for each in (name, *others))
 
 
 def tables() -> dict[str, str]:

@@ -41,8 +41,10 @@ def pytest_configure(config):
 
     Signals are taken as a terminal's processes do: a shell lets what it starts in the background ignore Ctrl-C, nohup a hang-up.
     Bytecode is written: hundreds of tests start armsim in a process of its own. All workers, and later sessions, share one
-    folder of kernels; the tests of the cache have folders of their own.
+    folder of kernels; the tests of the cache have folders of their own. Garbage is looked for seldom: collection and tracing
+    make millions of objects that live.
     """
+    gc.set_threshold(100_000, 20, 100)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP"):
@@ -67,10 +69,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish(session):
-    """Look for garbage seldom, and not among what collection has made: tracing makes millions of objects that live."""
+    """Look for no garbage among what collection has made."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 100)
 
 
 def pytest_report_header(config):

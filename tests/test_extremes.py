@@ -17,7 +17,7 @@ from armsim.loading import read_robot, read_scenario
 
 from .extremes import WHOLE, WRITTEN, circle, questions, shell
 
-QUESTIONS = int(os.environ.get("ARMSIM_EXTREMES", "60"))
+QUESTIONS = int(os.environ.get("ARMSIM_EXTREMES", "30"))
 QUICK = min(QUESTIONS, 10)
 SEED = int(os.environ.get("ARMSIM_SEED", "0"))
 
@@ -65,7 +65,7 @@ FOUND = {
 
 
 @pytest.mark.parametrize("name", FOUND)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_what_the_survey_found_is_answered_or_refused(name):
     with contextlib.suppress(ArmsimError):
         FOUND[name]()

@@ -55,7 +55,7 @@ def test_a_copied_robot_answers_as_before_whether_or_not_it_has_been_asked(way, 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("of", MODELS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_copied_model_steps_as_before_whether_or_not_it_has_stepped(way, of):
     model = ForwardModel("arm5", 1e-4, **MODELS[of])
     fresh = WAYS[way](model)

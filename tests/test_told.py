@@ -31,8 +31,17 @@ def run(tmp_path):
     (tmp_path / "tests" / "room" / "test_it.py").write_text(TEST)
 
     def run(*args, folder="."):
-        command = [sys.executable, "-m", "pytest", "-rN", *args]  # no summary: how long it is depends on CI's variables
-        env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTEST_ADDOPTS": ""}
+        plugins = ["-p", "xdist"] if "-n" in args else []
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-rN",
+            *plugins,
+            *args,
+        ]  # no summary: its length depends on CI's variables
+        quick = {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        env = {**os.environ, "PYTHONPATH": str(tmp_path), **quick}
         ended = subprocess.run(command, cwd=tmp_path / folder, env=env, capture_output=True, text=True, check=False)
         return ended.returncode, ended.stdout + ended.stderr
 

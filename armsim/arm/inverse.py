@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from armsim.arm.robot import Array, Robot
+from armsim.dynamics.internal import carriers
 from armsim.errors import UsageError
 from armsim.model import Arm
-from armsim.plant.columns import spellings
+from armsim.plant.columns import WRENCH, spellings
 from armsim.records import record
 
 STENCIL = 5  # rows of the polynomial that is differentiated
@@ -158,3 +159,22 @@ def demand_table(arm: Arm, t: Array, tau: Array, voltage: Array, current: Array)
     asked = [("motor", i) for i in range(arm.n)] + [(kind, i) for kind in ("voltage", "current") for i in powered]
     headings = ["t_s", *(spellings(kind, arm.joints[i])[0][0] for kind, i in asked)]
     return headings, np.column_stack([t, tau, voltage[:, powered], current[:, powered]])
+
+
+def with_wrenches(
+    robot: Robot, headings: list[str], rows: Array, q: Array, qd: Array, qdd: Array
+) -> tuple[list[str], Array]:
+    """The same table with the wrenches of `carriers` as further columns.
+
+    Args:
+        robot: The arm, n joints.
+        headings: Of the table.
+        rows: Its rows, shape (m, columns).
+        q: Joint positions [rad or m], shape (m, n).
+        qd: Joint velocities [rad/s or m/s], likewise.
+        qdd: Joint accelerations [rad/s² or m/s²], likewise.
+    """
+    names = carriers(robot.arm)
+    headings = headings + [heading.replace("_", f"_{name}_") for name in names for heading in WRENCH.values()]
+    forces_first = np.roll(robot.wrenches(q, qd, qdd, names), 3, axis=-1)
+    return headings, np.column_stack([rows, forces_first.reshape(len(rows), -1)])

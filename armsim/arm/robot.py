@@ -18,6 +18,7 @@ from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
 from armsim.errors import ShapeError, UsageError
 from armsim.expr import Scalar, finite_or_nan, leaves, trace
+from armsim.files.faults import suggestion
 from armsim.formulas.bounds import BOUNDS
 from armsim.loading import Given, Overrides, read_robot
 from armsim.model import Arm
@@ -236,11 +237,13 @@ class Robot:
         """Potential energy in gravity [J], shape (...); zero where all mass lies at the world's origin."""
         return self._ask("potential_energy", dynamics.potential_energy, (), q=q)
 
-    def forward_kinematics(self, q: ArrayLike) -> Frames:
-        """The pose of the tool in the world: position (..., 3) [m] and quaternion (..., 4)."""
-        pose = self._ask(
-            "forward_kinematics", lambda arm, q: dynamics.frame_pose(arm, q, arm.tool).coordinates, (7,), q=q
-        )
+    def forward_kinematics(self, q: ArrayLike, frame: str = "tool") -> Frames:
+        """The pose of a frame in the world, the tool's unless named: position (..., 3) [m] and quaternion (..., 4)."""
+
+        def body(arm, q, of):
+            return dynamics.frame_pose(arm, q, of).coordinates
+
+        pose = self._of_frame("forward_kinematics", body, (7,), q, frame)
         return Frames(pose[..., :3], pose[..., 3:])
 
     def link_poses(self, q: ArrayLike) -> Frames:
@@ -252,9 +255,58 @@ class Robot:
         poses = self._ask("link_poses", body, (self.arm.n, 7), q=q)
         return Frames(poses[..., :3], poses[..., 3:])
 
-    def jacobian(self, q: ArrayLike) -> Array:
-        """Geometric Jacobian of the tool in world axes, angular velocity first, shape (..., 6, n)."""
-        return self._ask("jacobian", lambda arm, q: dynamics.frame_jacobian(arm, q, arm.tool), (6, self.arm.n), q=q)
+    def jacobian(self, q: ArrayLike, frame: str = "tool") -> Array:
+        """Geometric Jacobian of a frame, the tool unless named, in world axes, angular velocity first, shape (..., 6, n)."""
+        return self._of_frame("jacobian", dynamics.frame_jacobian, (6, self.arm.n), q, frame)
+
+    def _of_frame(self, name: str, body: Callable[..., Any], shape: tuple[int, ...], q: ArrayLike, frame: str) -> Array:
+        frames = {one.name: one for one in self.arm.frames}
+        if frame not in frames:
+            mend = suggestion(str(frame), frames, "frames are")
+            raise UsageError.of("frame", f"the name of a frame of {self.arm.name}", repr(frame), mend)
+        name = name if frame == "tool" else f"{name} of {frame}"
+        return self._ask(name, lambda arm, q: body(arm, q, frames[frame]), shape, q=q)
+
+    def wrenches(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike | None = None,
+        qdd: ArrayLike | None = None,
+        at: str | Sequence[str] | None = None,
+    ) -> Array:
+        """What base, bearings and force-torque sensors carry in a motion: moment [N·m] first, then force [N].
+
+        Each is about the origin of a frame and along its axes. Of "base": what the ground exerts on the arm, in the base's frame.
+        Of a joint: what the link before exerts on its link, bearing and drive together, in the joint's own frame, whose z axis is
+        the joint's. Of a frame, for example "tool": what a force-torque sensor there exerts on the frame's payloads, in it.
+
+        Recursive Newton-Euler algorithm, Craig, *Introduction to Robotics*, section 6.5. Rotor inertia is not of the links.
+
+        Args:
+            q: Joint positions [rad or m].
+            qd: Joint velocities [rad/s or m/s]; zero if not given.
+            qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
+            at: One name or several; all joints unless given. A joint may be called "base" or "tool", and is meant then.
+
+        Returns:
+            Shape (..., 6) for one name, (..., k, 6) for k of them.
+
+        Raises:
+            UsageError: A name is none of "base", a joint and a frame.
+        """
+        names = [at] if isinstance(at, str) else self.joints if at is None else list(at)
+        known = (dynamics.BASE, *self.joints, *(frame.name for frame in self.arm.frames))
+        for name in names:
+            if name not in known:
+                expected = "base, or the name of a joint or a frame"
+                raise UsageError.of("at", expected, repr(name), suggestion(name, known))
+
+        def body(arm, *motion):
+            internal = dynamics.InternalWrenches(arm, *motion)
+            return [internal.at(name) for name in names]
+
+        shape = (6,) if isinstance(at, str) else (len(names), 6)
+        return self._ask(f"wrenches at {', '.join(names)}", body, shape, q=q, qd=qd, qdd=qdd)
 
     def motor_demand(self, qd: ArrayLike, tau: ArrayLike) -> tuple[Array, Array]:
         """Voltages [V] and currents [A] of the motors for torques at joint velocities; NaN without an electric motor.

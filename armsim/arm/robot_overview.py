@@ -68,6 +68,21 @@ class JointFacts:
 
 
 @record
+class FrameFacts:
+    """A frame that is fixed in a link.
+
+    Attributes:
+        name: Of the frame.
+        link: Name of the joint that moves the link.
+        position: Of its origin, in the link's frame [m].
+    """
+
+    name: str
+    link: str
+    position: list[float]
+
+
+@record
 class PoseFacts:
     """Statics, mass matrix and tool of an arm of n joints at a pose.
 
@@ -107,6 +122,7 @@ class RobotOverview:
         reach: Of the tool from the first joint [m]; None without end.
         joints: From base to tool.
         links: In the user's frames.
+        frames: All but the tool.
         payload: In the tool's frame; None for none.
         pose: At the initial pose, of a scenario's robot the scenario's.
         doubts: What `armsim check` warns of; None for a scenario's robot, whose doubts are the scenario's.
@@ -120,6 +136,7 @@ class RobotOverview:
     reach: float | None
     joints: list[JointFacts]
     links: list[LinkInertia]
+    frames: list[FrameFacts]
     payload: BodyInertia | None
     pose: PoseFacts
     doubts: list[Doubt] | None = field(default=None, metadata=OMIT)
@@ -164,6 +181,7 @@ def arm_overview(
         reach=far if math.isfinite(far) else None,
         joints=[_joint(joint, degrees) for joint in arm.joints],
         links=[LinkInertia(name=joint.name, **vars(link_inertia(joint))) for joint in arm.joints],
+        frames=[FrameFacts(frame.name, frame.link, [*frame.pose.position]) for frame in arm.frames[1:]],
         payload=None if carried == Inertia() else summed(carried),
         pose=_at_pose(arm, q, degrees),
         doubts=doubts,

@@ -56,6 +56,7 @@ def write_starter(
         expected = "a name of letters, digits, `_`, `-` and `.`, starting with a letter"
         raise UsageError.of("NAME", expected, repr(name or folder), "choose another name, for example my_arm")
     rows = table_arm.planar(joints, convention) if flat else table
+    flat = flat or (rows is not None and table_arm.is_planar(rows, convention))
     made = (robot_text(name, joints, convention), scenario_text(name, joints))
     if rows is not None:
         written = _as_text(name)

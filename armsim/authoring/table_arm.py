@@ -6,7 +6,7 @@ import math
 import re
 from typing import NamedTuple
 
-from armsim.errors import LF
+from armsim.errors import LF, FileFaults
 from armsim.files.faults import refuse
 from armsim.files.nodes import Place
 from armsim.files.source import open_table
@@ -48,6 +48,12 @@ def planar(joints: int, convention: str) -> list[Row]:
     """The rows of an arm in a plane."""
     rows = [Row(LENGTH)] * joints
     return [Row(0.0), *rows[1:]] if convention == "mdh" else rows
+
+
+def is_planar(rows: list[Row], convention: str) -> bool:
+    """Whether a table is that of rods in a plane: axes that are parallel, joints that turn, links with a length."""
+    links = rows[1:] if convention == "mdh" else rows
+    return not any(row.alpha or row.d or row.slides for row in rows) and all(row.a for row in links)
 
 
 def read_table(path: str, degrees: bool) -> list[Row]:
@@ -97,8 +103,16 @@ def _row(source: str, cells: list[str], columns: dict[str, tuple[int, float]]) -
         mend = "turn the axis over in the rows, or count the joint the other way"
         raise refuse(Place(source), variable, "a joint variable with the sign +", texts[variable], mend)
     texts[variable] = VARIABLE.sub("0", texts[variable])
-    values = {key: round(unit * constant_value(texts[key] or "0", source), 15) for key, (_, unit) in columns.items()}
+    values = {key: round(unit * _number(texts[key], key, source), 15) for key, (_, unit) in columns.items()}
     return Row(**values, slides=slides)
+
+
+def _number(text: str, key: str, source: str) -> float:
+    try:
+        return constant_value(text or "0", source)
+    except FileFaults:
+        mend = "write its value; the robot file makes a parameter of it, such as l1, which `armsim derive` keeps as a symbol"
+        raise refuse(Place(source), key, "a number, or a formula such as pi/2", text.strip(), mend) from None
 
 
 def robot_text(name: str, rows: list[Row], convention: str, flat: bool) -> str:
@@ -112,7 +126,7 @@ def robot_text(name: str, rows: list[Row], convention: str, flat: bool) -> str:
     """
     n, ahead = len(rows), convention == "mdh"  # there a row has the length of the link before
     parameters = {f"l{i - ahead}": row.a for i, row in enumerate(rows, 1)}
-    parameters |= {f"l{n}": LENGTH} if flat else {}
+    parameters |= {f"l{n}": LENGTH} if flat and ahead else {}
     parameters |= {f"d{i}": row.d for i, row in enumerate(rows, 1)}
     lengths = [parameter for parameter, value in parameters.items() if value]
 
@@ -142,7 +156,7 @@ def robot_text(name: str, rows: list[Row], convention: str, flat: bool) -> str:
 # A key that is left out (a motor, limits, friction) is absent. `armsim derive` keeps parameters as symbols.
 format: armsim/robot/1
 name: {name}
-gravity: {"[0, -g, 0]" if flat else "[0, 0, -g]"}
+gravity: {"[0, -g, 0]               # in the plane of the arm; [0, 0, -g] if that lies level" if flat else "[0, 0, -g]"}
 convention: {convention}
 units: {{angle: deg}}
 parameters:                         # m, kg, m/s²

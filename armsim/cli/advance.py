@@ -9,6 +9,7 @@ import click
 from armsim.cli.options import (
     Display,
     JointState,
+    Overrides,
     angle_options,
     grouped,
     joint_option,
@@ -17,6 +18,7 @@ from armsim.cli.options import (
     number_value,
     print_json,
     robot_argument,
+    set_option,
     state_options,
 )
 from armsim.cli.pictures import plot_option
@@ -79,9 +81,16 @@ Examples:
     click.option("--method", metavar="METHOD", default="auto", help="One that chooses its steps. [default: rk54]"),
 )
 @plot_option("Draw the motion into a picture.")
+@set_option
 @angle_options
 def command(
-    robot: str, state: JointState, torque: str | None, integration: Integration, plot: str | None, display: Display
+    robot: str,
+    overrides: Overrides,
+    state: JointState,
+    torque: str | None,
+    integration: Integration,
+    plot: str | None,
+    display: Display,
 ) -> int:
     """Print where ROBOT is after some time under constant torques of its drives, how fast it moves, and its accelerations.
 
@@ -91,7 +100,7 @@ def command(
     from armsim.arm.robot import load_robot
 
     seconds = integration.seconds()
-    model = load_robot(robot)
+    model = load_robot(robot, overrides)
     arm = model.arm
     pose, rates = state.values(arm, display.degrees)
     tau = joint_values("torque", torque, arm)

@@ -25,8 +25,8 @@ Examples:
 def command(clear: bool, display: Display) -> int:
     """Print where compiled kernels and advice are kept, and how much room they take.
 
-    The folder is that in the environment variable ARMSIM_CACHE_DIR, or the user's cache folder. It is used if it is the user's
-    own and nobody else may write it: what is in it is executed. The longest unused entries go where it has more than 256 MiB.
+    The folder is that in the environment variable ARMSIM_CACHE_DIR, or the user's cache folder. armsim uses it only if the user
+    owns it and nobody else may write it, because its content is executed. Beyond 256 MiB the entries unused for longest go.
     """
     from armsim.compile import cache
 

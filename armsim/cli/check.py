@@ -32,9 +32,9 @@ Examples:
 @flag("--strict", help="Count warnings as faults.")
 @display_options
 def command(files: tuple[str, ...], strict: bool, display: Display) -> int:
-    """Say all that is wrong or doubtful about robot, scenario and study files, without running anything.
+    """List all faults and doubts of robot, scenario and study files, without running them.
 
-    Of a scenario's step it says whether the run would blow up, and what else there is to know. Exits with 1 if a file has
+    For a scenario, check says whether its step would blow up, and what else there is to know. Exits with 1 if a file has
     faults or a step that would be refused (or, with --strict, warnings).
     """
     from armsim.loading.check import check

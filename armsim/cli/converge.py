@@ -83,12 +83,12 @@ Examples:
 def command(
     scenario: str, methods: tuple[str, ...], overrides: Overrides, goal: Goal, plot: str | None, display: Display
 ) -> int:
-    """Refine the step of SCENARIO until its answer settles: error, order and cost of every step.
+    """Refine the step of SCENARIO until its answer settles; print error, order and cost of every step.
 
-    A method that chooses its steps is refined by its tolerance, in tenths. Errors are the largest of any joint position at any
-    row of the log. They are held against the best answer of all runs, extrapolated where they settle regularly; against
-    adaptive runs that locate events where forces may jump or bend within steps. With several methods, what --accuracy costs
-    with each; -v shows all runs. Exits with 1 where a method does not reach it, or that cannot be known.
+    A method with step-size control is refined by its tolerance, tenfold each time. The error is the largest of any joint position
+    at any row of the log. The reference is the best answer of all runs, extrapolated where the errors decrease regularly, or
+    adaptive runs that locate events where forces may jump or bend within steps. With several methods, converge prints the cost
+    of --accuracy with each; -v shows all runs. Exits with 1 where a method does not reach it, or where that cannot be decided.
     """
     from armsim.convergence.converge import converge
     from armsim.reports.convergence import report

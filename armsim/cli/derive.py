@@ -42,9 +42,9 @@ Examples:
 def command(robot: str, overrides: Overrides, symbols: str | None, form: str, base: bool, display: Display) -> int:
     """Derive the equations of motion of ROBOT in symbols, twice, and compare.
 
-    By Newton and Euler's recursion, the text that simulates, and by Lagrange's equations from energies; what is printed
-    is compared with the compiled engine, too. Common factors and sums are found for programs of few operations. Friction
-    and stops are left out. It takes SymPy: pip install "armsim[symbolic]".
+    One derivation is Newton and Euler's recursion, the text that simulates; the other is Lagrange's equations from energies. The
+    printed equations are compared with the compiled engine, too. Programs share common factors and sums, for few operations.
+    Friction and stops are left out. It takes SymPy: pip install "armsim[symbolic]".
     """
     from armsim.derivation.extra import require_sympy
 

@@ -11,6 +11,7 @@ from armsim.cli.options import (
     joint_values,
     q_option,
     quiet_options,
+    read_robot,
     robot_argument,
     set_option,
 )
@@ -51,9 +52,8 @@ def command(robot: str, q: str | None, view: View, overrides: Overrides, output:
     """
     from armsim.figures.picture import show
     from armsim.figures.robot_picture import draw
-    from armsim.loading import read_robot
 
-    arm, _ = read_robot(robot, overrides)
+    arm = read_robot(robot, overrides)
     pose = None if q is None else joint_values("q", q, arm, display.degrees)
     name = "".join(c if c.isalnum() or c in "-_." else "_" for c in arm.name)
     target = None if output.none else output.path or f"{name}.png"

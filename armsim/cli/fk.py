@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import Display, angle_options, joint_values, q_option, robot_argument
+from armsim.cli.options import (
+    Display,
+    Overrides,
+    angle_options,
+    joint_values,
+    q_option,
+    read_robot,
+    robot_argument,
+    set_option,
+)
 from armsim.reports.table import Cell, fixed, table
 from armsim.spatial import Frame
 
@@ -22,26 +31,27 @@ Examples:
 )
 @robot_argument
 @q_option
+@set_option
 @angle_options
-def command(robot: str, q: str | None, display: Display) -> int:
-    """Print where every link's frame and the tool of ROBOT stand in the world (forward kinematics).
+def command(robot: str, overrides: Overrides, q: str | None, display: Display) -> int:
+    """Print where every link's frame, the tool and all other frames of ROBOT stand in the world (forward kinematics).
 
     ROBOT is a robot file or the name of a shipped one. Orientations are quaternions w, x, y, z with w >= 0, and roll about x,
     pitch about y, yaw about z, fixed axes, as in URDF: Rz(yaw) Ry(pitch) Rx(roll).
     """
     from armsim.dynamics import frame_pose, link_poses
-    from armsim.loading import read_robot
 
-    arm, _ = read_robot(robot)
+    arm = read_robot(robot, overrides)
     at = joint_values("q", q, arm, display.degrees)
-    poses = zip([*arm.joint_names, "tool"], [*link_poses(arm, at), frame_pose(arm, at, arm.tool)], strict=True)
+    poses = [*zip(arm.joint_names, link_poses(arm, at), strict=True)]
+    poses += [(frame.name, frame_pose(arm, at, frame)) for frame in arm.frames]
     frames = [(name, pose.frame(display.degrees)) for name, pose in poses]
     about = {"robot": arm.name, "joints": arm.joint_names, "q": arm.shown(at, display.degrees)}
-    links = [{"name": name, **vars(frame)} for name, frame in frames[:-1]]
+    named = [{"name": name, **vars(frame)} for name, frame in frames]
     where = "its initial pose" if q is None else "this pose"
     tables = _tables(frames, "deg" if display.degrees else "rad", display.digits)
     display.print(
-        lambda: {**about, "links": links, "tool": frames[-1][1]},
+        lambda: {**about, "links": named[: arm.n], "tool": frames[arm.n][1], "frames": named[arm.n + 1 :]},
         lambda: f"{arm.name}: frames in the world at {where}\n\n{tables}",
     )
     return 0

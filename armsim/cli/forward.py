@@ -7,11 +7,14 @@ import click
 from armsim.cli.options import (
     Display,
     JointState,
+    Overrides,
     angle_options,
     joint_option,
     joint_values,
     print_json,
+    read_robot,
     robot_argument,
+    set_option,
     state_options,
 )
 from armsim.errors import UsageError
@@ -33,8 +36,16 @@ Examples:
 @state_options
 @joint_option("torque", "What the drives give the joints [N·m or N]. [default: 0]")
 @joint_option("voltage", "Motor voltages [V], in place of torques; every joint needs a motor.")
+@set_option
 @angle_options
-def command(robot: str, state: JointState, torque: str | None, voltage: str | None, display: Display) -> int:
+def command(
+    robot: str,
+    overrides: Overrides,
+    state: JointState,
+    torque: str | None,
+    voltage: str | None,
+    display: Display,
+) -> int:
     """Print the joint accelerations of ROBOT under torques of its drives, or under voltages of its motors.
 
     ROBOT is a robot file or the name of a shipped one. Gravity, rotor inertia, viscous friction and stops act as well.
@@ -43,11 +54,10 @@ def command(robot: str, state: JointState, torque: str | None, voltage: str | No
     """
     from armsim.arm.forward import forward
     from armsim.arm.overload import overloads
-    from armsim.loading import read_robot
 
     if torque is not None and voltage is not None:
         raise UsageError.of("--torque and --voltage", "one of them", "both", "leave one of them out")
-    arm, _ = read_robot(robot)
+    arm = read_robot(robot, overrides)
     pose, rates = state.values(arm, display.degrees)
     tau = None if torque is None else joint_values("torque", torque, arm)
     volts = None if voltage is None else joint_values("voltage", voltage, arm)

@@ -23,11 +23,11 @@ Examples:
 @flag("--deg", "degrees", help="Print joint angles in degrees.")
 @display_options
 def command(file: str, overrides: Overrides, resolved: bool, display: Display) -> int:
-    """Print what a robot or scenario file says, in numbers, and what follows from it.
+    """Print the numbers of a robot or scenario file, and what follows from them.
 
-    Of a robot: joints, motors, links, mass, reach, and at its initial pose the mass matrix and what holds it. Of a scenario
-    first: method, steps, rows, and what its gains come to at the joints. It takes files, names of shipped ones, and the
-    run.yaml of a finished run.
+    For a robot: joints, motors, links, mass, reach; mass matrix and holding torques at its initial pose. For a scenario, first:
+    method, steps, rows, and the gains as seen at the joints. FILE is a file, the name of a shipped one, or the run.yaml of a
+    finished run.
     """
     from armsim.reports.info import origin_in_degrees, report
     from armsim.reports.info import resolved as resolved_report

@@ -9,6 +9,7 @@ import click
 from armsim.cli.options import (
     Display,
     JointState,
+    Overrides,
     angle_options,
     flag,
     grouped,
@@ -16,7 +17,9 @@ from armsim.cli.options import (
     joint_values,
     number_value,
     print_json,
+    read_robot,
     robot_argument,
+    set_option,
     state_options,
 )
 from armsim.errors import UsageError
@@ -28,6 +31,7 @@ from armsim.reports.state import (
     outside_notes,
     overload_notes,
     state_table,
+    wrench_table,
 )
 from armsim.reports.table import number, table
 from armsim.terminal.streams import echo
@@ -58,6 +62,7 @@ Examples:
   armsim inverse arm5                    what holds it at its initial pose
   armsim inverse arm5 --q 0,-1.1,0.3,0,0 --payload 0.5
   armsim inverse two_link --deg --q 30,-45 --qd 10,0 --qdd 0,5
+  armsim inverse arm5 --wrenches --payload 0.5
   armsim inverse rr --trajectory runs/rr_config1-001/trajectory.csv -o tau.csv
 """,
 )
@@ -65,6 +70,7 @@ Examples:
 @state_options
 @joint_option("qdd", "Joint accelerations [rad/s² or m/s²]. [default: 0]")
 @click.option("--payload", metavar="KG", help="Point mass at the tool, in place of the robot's payload.")
+@flag("--wrenches", help="Tell what base, joints and force-torque sensors carry, too.")
 @grouped(
     "files",
     TrajectoryFiles,
@@ -76,25 +82,37 @@ Examples:
     click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file."),
     flag("--force", help="Let -o replace a file that exists."),
 )
+@set_option
 @angle_options
 def command(
-    robot: str, state: JointState, qdd: str | None, payload: str | None, files: TrajectoryFiles, display: Display
+    robot: str,
+    overrides: Overrides,
+    state: JointState,
+    qdd: str | None,
+    payload: str | None,
+    wrenches: bool,
+    files: TrajectoryFiles,
+    display: Display,
 ) -> int:
     """Print the joint torques that hold ROBOT or move it, and the motor voltages and currents they ask for.
 
-    ROBOT is a robot file or the name of a shipped one. Rotor inertia and friction are included (dry friction where a joint
-    moves: at rest it may hold as well as hinder), and what a joint's stop pushes is taken off. A line says where a motor would
-    have to exceed its limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
+    ROBOT is a robot file or the name of a shipped one. Torques include rotor inertia, friction (dry friction where a joint
+    moves; at rest it may hold as well as hinder), and the force of stops. A line says where a motor would have to exceed its
+    limits. Numbers may be formulas such as -pi/2. The columns of a trajectory name their units (q_R1_rad or
     q_R1_deg); --deg is not for them. Absent velocities and accelerations are derivatives of the polynomials through five rows;
     a line says by how much that may falsify the torques.
+
+    With --wrenches: of the base, what the ground exerts on the arm, in the base's frame; of a joint, what the link before exerts
+    on its link, bearing and drive together, in the joint's own frame, z its axis; of the tool and other frames that carry a
+    payload, what a sensor there exerts on it, in that frame. Force and moment about the frame's origin, along its axes.
     """
     from armsim.actuation import drive_torques, motor_demands
     from armsim.arm.overload import above_nominal, overloads
+    from armsim.dynamics.internal import InternalWrenches, carriers
     from armsim.files.new_file import check_output
-    from armsim.loading import read_robot
     from armsim.plant import slipping
 
-    overrides = {} if payload is None else _payload(payload)
+    changed = overrides if payload is None else overrides | _payload(payload)
     if files.trajectory is not None:
         if any(text is not None for text in (state.q, state.qd, qdd)):
             raise UsageError.of(
@@ -112,12 +130,12 @@ def command(
         check_output(files.output, [files.trajectory, robot], files.force)
         from armsim.arm.robot import load_robot
 
-        return _along(load_robot(robot, overrides), files.trajectory, files.output, display)
+        return _along(load_robot(robot, changed), files.trajectory, files.output, wrenches, display)
     if files.output is not None:
         raise UsageError.of(
             f"-o {files.output}", "--trajectory with it", "a single pose", f"take --json > {files.output}"
         )
-    arm, _ = read_robot(robot, overrides)
+    arm = read_robot(robot, changed)
     pose, rates = state.values(arm, display.degrees)
     changes = joint_values("qdd", qdd, arm, display.degrees)
     holding = not any([*rates, *changes])
@@ -125,11 +143,15 @@ def command(
     voltage, current = motor_demands(arm, rates, torque)
     slips = slipping(arm, pose) if holding else None
     exceeded = overloads(arm, rates, torque, voltage, current)
+    internal = InternalWrenches(arm, pose, rates, changes)
+    carried = {name: internal.at(name) for name in carriers(arm)} if wrenches else {}
     lasting = above_nominal(arm, current) if holding else []
     q_shown = arm.shown(pose, display.degrees)
     shown = {"q": q_shown, "torque": torque, "voltage": voltage, "current": current}
     if display.as_json:
-        about = {"robot": arm.name, "joints": arm.joint_names, **shown}
+        about: dict[str, Any] = {"robot": arm.name, "joints": arm.joint_names, **shown}
+        if wrenches:
+            about["wrenches"] = {name: {"moment": [*n], "force": [*f]} for name, (n, f) in carried.items()}
         print_json({**about, "slipping": slips, "exceeded": exceeded, "above_nominal": lasting})
     elif not display.quiet:
         what = "torques that hold it" if holding else "torques for this motion"
@@ -139,7 +161,8 @@ def command(
         notes = "".join(f"\n{note}" for note in remarks)
         columns = {key: (key, values) for key, values in shown.items()}
         rows = state_table([(joint.name, joint.type) for joint in arm.joints], columns, display.degrees, display.digits)
-        echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}")
+        more = f"\n\n{wrench_table(carried, display.digits)}" if wrenches else ""
+        echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}{more}")
     return 0
 
 
@@ -151,8 +174,8 @@ def _payload(text: str) -> dict[str, dict[str, float]]:
     return {"payload": {"mass": mass}}
 
 
-def _along(arm: Robot, trajectory: str, output: str, display: Display) -> int:
-    from armsim.arm.inverse import demand_table, derived, motion_of
+def _along(arm: Robot, trajectory: str, output: str, wrenches: bool, display: Display) -> int:
+    from armsim.arm.inverse import demand_table, derived, motion_of, with_wrenches
     from armsim.arm.overload import above_nominal_along, overloads_along
     from armsim.files.csv_writer import write_csv
     from armsim.files.table_reader import read_table
@@ -164,6 +187,8 @@ def _along(arm: Robot, trajectory: str, output: str, display: Display) -> int:
     tau = arm.inverse_dynamics(q, qd, qdd)
     voltage, current = arm.motor_demand(qd, tau)
     headings, rows = demand_table(arm.arm, t, tau, voltage, current)
+    if wrenches:
+        headings, rows = with_wrenches(arm, headings, rows, q, qd, qdd)
     exceeded = overloads_along(arm.arm, t, qd, tau, voltage, current)
     lasting = above_nominal_along(arm.arm, t, current)
     write_csv(output, headings, rows.ravel())

@@ -139,11 +139,11 @@ Examples:
 def command(
     scenario: str, point: OperatingPoint, overrides: Overrides, analysis: Analysis, files: OutputFiles, display: Display
 ) -> int:
-    """Print how SCENARIO moves near one of its states: the modes of its linear equations, exact to rounding.
+    """Linearise SCENARIO about a state; print its modes and the margins of its loops, exact to rounding.
 
     The equations are dx/dt = A x + B u, y = C x + D u: x are positions, velocities and motor currents, u the commands, y
-    positions, velocities and the tool's place, all as deviations from the state. A and B leave feedback out; the modes
-    are shown without and with it. Where there is feedback, each joint's loop has its margins, the other loops closed. A joint
+    positions, velocities and the position of the tool, all as deviations from the state. A and B have no feedback; the modes
+    are printed without and with it. Under feedback each joint's loop has its margins, with the other loops closed. A joint
     that dry friction holds is welded.
     """
     from armsim.files.array_file import check_array_file, write_arrays

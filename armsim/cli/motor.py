@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import Display, angle_options, number, print_json, robot_argument
+from armsim.cli.options import (
+    Display,
+    Overrides,
+    angle_options,
+    number,
+    print_json,
+    read_robot,
+    robot_argument,
+    set_option,
+)
 from armsim.cli.pictures import plot_option
 from armsim.errors import UsageError
 from armsim.terminal.streams import echo
@@ -17,6 +26,8 @@ Examples:
   armsim motor arm5 --voltage 24               a line for every motor
   armsim motor arm5 --voltage 24 --joint R2    its curve, stall to no load
   armsim motor my_arm.yaml --joint R2 --plot r2.png
+  armsim motor my_arm.yaml --set "joints[R2].motor.gear=50" \\
+      --set "joints[R2].initial=0"             another gear, another pose
 """,
 )
 @robot_argument
@@ -25,22 +36,29 @@ Examples:
     "--voltage", callback=number, metavar="V", help="What drives the motors. [default: their limit of voltage]"
 )
 @plot_option("Draw the curve of --joint into a picture.")
+@set_option
 @angle_options
-def command(robot: str, joint: str | None, voltage: float | None, plot: str | None, display: Display) -> int:
-    """Print what the motors of ROBOT can do at their joints, and what share of it holding the arm takes.
+def command(
+    robot: str,
+    overrides: Overrides,
+    joint: str | None,
+    voltage: float | None,
+    plot: str | None,
+    display: Display,
+) -> int:
+    """Print the torque, speed and power of ROBOT's motors at their joints, and the share that holding the arm takes.
 
-    From stall to no load: torque, current and power over speed at a constant voltage. Torques are those left for the arm
-    after all friction of motor, gear and joint, in the direction in which the motor holds its joint at the initial pose.
+    --joint prints torque, current and power over speed, from stall to no load, at a constant voltage. Torques are net of all
+    friction of motor, gear and joint, in the direction in which the motor holds its joint at the initial pose.
     """
     from armsim.arm.motor_curve import motor_curve, motors
-    from armsim.loading import read_robot
     from armsim.reports.motor import curve_text, in_degrees, motors_text
 
     if plot is not None and joint is None:
         raise UsageError.of(
             f"--plot {plot}", "--joint with it, whose curve is drawn", "no joint", "add for example --joint R2"
         )
-    arm, _ = read_robot(robot)
+    arm = read_robot(robot, overrides)
     if joint is None:
         all_of_them = motors(arm, voltage)
         if display.as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import flag, grouped, quiet_option
+from armsim.cli.options import doubts_of, flag, grouped, quiet_option
 from armsim.errors import UsageError
 from armsim.records import record
 from armsim.terminal.streams import echo
@@ -60,6 +60,7 @@ def command(name: str, joints: int, convention: str, planar: int | None, table: 
     """Write a robot and a scenario to begin with, in a new folder NAME."""
     from armsim.authoring.starter import write_starter
     from armsim.authoring.table_arm import read_table
+    from armsim.loading import read_scenario
 
     if planar and table.path:
         raise UsageError.of("--planar", "one of --planar and --dh", "both", "leave one out")
@@ -67,5 +68,6 @@ def command(name: str, joints: int, convention: str, planar: int | None, table: 
     robot, scenario, *_ = write_starter(name, planar or joints, convention, planar is not None, rows)
     if not quiet:
         echo(f"{robot:<{len(scenario)}}  the arm: change its numbers to yours\n{scenario}  what happens to it")
+        doubts_of(read_scenario(scenario))
         echo(f"\nnext: armsim simulate {scenario}")
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,7 +18,7 @@ from armsim.records import as_plain, record
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
-    from armsim.files.faults import Doubt
+    from armsim.files.faults import Doubt, Fault
     from armsim.loading import Scenario
 
 Overrides = dict[str, str | None]
@@ -255,11 +255,30 @@ def read_scenario(scenario: str, overrides: Overrides) -> tuple[Scenario, list[D
 
 def doubts_of(scenario: Scenario) -> list[Doubt]:
     """What `armsim check` would doubt about a scenario, printed as well; of shipped files nothing."""
-    from armsim.files.shipped import is_shipped
     from armsim.loading.check import scenario_doubts
+
+    return _told(scenario_doubts(scenario))
+
+
+def read_robot(robot: str, overrides: Mapping[str, Any]) -> Arm:
+    """The arm of a robot file; the doubts about it are printed.
+
+    Raises:
+        FileFaults: It cannot be used.
+    """
+    from armsim.loading import read_robot as read
+    from armsim.loading.plausible import doubts
+
+    arm, document = read(robot, overrides)
+    _told(doubts(arm, document))
+    return arm
+
+
+def _told(doubts: Iterable[Fault]) -> list[Doubt]:
+    from armsim.files.shipped import is_shipped
     from armsim.reports.table import wrapped
 
-    found = [fault for fault in scenario_doubts(scenario) if not is_shipped(fault.where.source)]
+    found = [fault for fault in doubts if not is_shipped(fault.where.source)]
     for fault in found:
         doubt(wrapped(f"{fault.where}: {fault.path}: {fault.found}; {fault.mend}"))
     return [fault.doubt for fault in found]
@@ -339,7 +358,8 @@ set_option = grouped(
         "assigned",
         multiple=True,
         metavar="PATH=VALUE",
-        help='A value in place of the file\'s, such as "control.kp[R2]=80"; may be repeated.',
+        help='A value in place of the file\'s, such as "control.kp[R2]=80", of a robot "joints[R2].motor.gear=50"; may be '
+        "repeated.",
     ),
     click.option("--unset", multiple=True, metavar="PATH", help="Take a key out, such as control.ki; may be repeated."),
 )

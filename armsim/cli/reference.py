@@ -38,11 +38,11 @@ Examples:
 )
 @angle_options
 def command(scenario: str, overrides: Overrides, files: OutputFiles, display: Display) -> int:
-    """Print the reference of SCENARIO: how far and how fast its joints go, and what of their limits that exceeds.
+    """Print the reference of SCENARIO: how far and how fast its joints go, and which limits that exceeds.
 
-    Nothing runs: torques are those of inverse dynamics along the reference. A line says where it leaves a joint's range, and
-    where its motor does not give the torque at that speed and supply. The rows of -o are at multiples of `log.every`; another
-    scenario can follow them by `reference: {csv: ...}`.
+    Nothing is simulated: torques are those of inverse dynamics along the reference. A line says where it leaves a joint's range,
+    and where the motor cannot give the torque at that speed and supply. -o writes a row at every multiple of `log.every`;
+    another scenario follows them by `reference: {csv: ...}`.
     """
     from armsim.arm.planned import reference
     from armsim.files.new_file import check_output

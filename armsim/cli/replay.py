@@ -106,13 +106,13 @@ Examples:
 @plot_option("Draw both and their difference into a picture.")
 @angle_options
 def command(path: str, model: ReplayModel, matching: Matching, plot: str | None, display: Display) -> int:
-    """Run the forward model on recorded inputs, and compare what it does with what was recorded.
+    """Run the forward model on recorded inputs, and compare its motion with the recording.
 
-    DIR is a folder of `armsim record`: every sample is compared, to the bit unless --tolerance is given. LOG is the log of a
+    DIR is a folder of `armsim record`: replay compares every sample, to the bit unless --tolerance is given. LOG is the log of a
     real arm, a CSV file with t_s, voltage_<joint>_V (or tau_motor_<joint>_Nm, or current_<joint>_A of the motor) and
-    q_<joint>_rad (or _deg): says how far the model drifts from it within 0.1 s, 1 s and the whole log. Exits with 1 if they
-    differ by more than is allowed; of a log, nothing is asked without --tolerance. With --deg, tolerances of angles are in
-    degrees, too. Where a log's columns have other names or units, --columns names a file with lines such as
+    q_<joint>_rad (or _deg): replay prints how far the model drifts from it within 0.1 s, 1 s and the whole log. Exits with 1 if
+    they differ by more than --tolerance allows; without it a log has no bound. With --deg, tolerances of angles are in degrees,
+    too. Where the columns of a log have other names or units, --columns names a file with lines such as
     `q_R1_rad: (enc1 - 2048)*2*pi/4096`, or is such text in braces; names with blanks or signs go into backquotes.
     """
     log = _is_log(path)

@@ -31,9 +31,9 @@ Examples:
 def command(run: str, output: OutputFile, by: str | None, largest: bool, display: Display) -> int:
     """Write a page of RUN, a folder of `armsim simulate`, or of STUDY, one of `armsim sweep` or `armsim tune`, to print or mail.
 
-    Of a run it has the arm in three dimensions and its curves, as `armsim view`; then what came of it, with its figures of
-    merit, and what its scenario and robot are. Of a study it has what was asked, how the runs ended and why, a picture of the
-    measure, the best runs, and the best one as a run; of a tuning where the numbers hold, and a run with them.
+    The page of a run has the arm in three dimensions and its curves, as `armsim view`, then its results with the
+    figures of merit, its scenario and its robot. The page of a study has its question, how the runs ended and why, a picture
+    of the measure, the best runs, and the best one as a run; that of a tuning also where the result holds.
     """
     from armsim.reports.run_page import report
 

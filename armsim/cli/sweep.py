@@ -95,14 +95,14 @@ Examples:
     multiple=True,
     callback=values_by_path,
     metavar="PATH=VALUES",
-    help="What is varied; repeatable, the last one fastest.",
+    help="Values of a number; repeatable, the last one varies fastest.",
 )
 @set_option
-@click.option("--measure", metavar="NAME", multiple=True, help="What is measured (docs/measures.md); repeatable.")
+@click.option("--measure", metavar="NAME", multiple=True, help="Measure of each run (docs/measures.md); repeatable.")
 @click.option("--random", type=int, metavar="N", help="Draw N runs independently, in place of all combinations.")
 @click.option("--latin", type=int, metavar="N", help="Draw N runs as a Latin hypercube.")
 @click.option("--sobol", type=int, metavar="N", help="Draw N runs as a scrambled Sobol' sequence.")
-@click.option("--seed", type=int, metavar="K", help="Of the draws. [default: 0]")
+@click.option("--seed", type=int, metavar="K", help="Seed of the random draws. [default: 0]")
 @click.option(
     "-o", "--output", "folder", metavar="DIR", help="Folder of the study [default: studies/<scenario>-001, ...]."
 )
@@ -119,7 +119,9 @@ Examples:
     "results",
     Results,
     click.option("--top", type=int, metavar="N", help="Print the N best runs. [default: 5]"),
-    click.option("--by", metavar="MEASURE", help="What is best: the least of this. [default: the first measure]"),
+    click.option(
+        "--by", metavar="MEASURE", help="Measure that orders the best runs, the least first. [default: the first one]"
+    ),
     flag("--largest", help="The largest is best."),
     click.option(
         "--plot", metavar="FILE", help='Draw the measure over what is varied. Takes matplotlib: "armsim[plot]".'
@@ -138,12 +140,13 @@ Examples:
 def command(
     scenario: str, request: StudyRequest, destination: Destination, workers: Workers, results: Results, display: Display
 ) -> int:
-    """Run SCENARIO for many values of its numbers; write what each run came to, one row a run.
+    """Run SCENARIO for many values of its numbers, and write one row of measures a run.
 
-    VALUES are 1,2,5 or 20:400:20 (that many points, ends included) or log:1:100:9; where runs are drawn also normal:1:0.1 and
-    uniform:1:2. Methods, laws, robots and steps may be varied, too. SCENARIO may be a study file, which says all this.
+    VALUES are 1,2,5 or 20:400:20 (20 points, ends included) or log:1:100:9; random runs also take normal:1:0.1 and
+    uniform:1:2. Methods, laws, robots and steps may vary, too. SCENARIO may be a study file, which says all this.
 
-    The same command goes on after a kill or Ctrl-C, and does nothing once all is done. Runs that fail are rows with a reason.
+    After a kill or Ctrl-C the same command continues; it does nothing once all runs are done. A failed run is a row with its
+    reason.
     """
     from armsim.batches.runs import COMPLETE, check_measure
     from armsim.batches.runs import INTERRUPTED as CUT_SHORT
@@ -171,7 +174,7 @@ def command(
         from armsim.figures.picture import save
         from armsim.figures.study import study_figure
 
-        save(study_figure(found, study.design.axes, name, study.unit(name)), plot)
+        save(study_figure(found, study.design.axes, name, study.units(name)), plot)
         if display.progress:
             echo(f"drawn    {plot}")
     return 0 if found.whole else INTERRUPTED

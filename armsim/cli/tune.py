@@ -67,41 +67,46 @@ Examples:
 @grouped(
     "open",
     paired,
-    click.option("--open", "opened", multiple=True, metavar="PATH", help="What is sought; repeatable."),
+    click.option("--open", "opened", multiple=True, metavar="PATH", help="A parameter to optimise; repeatable."),
     click.option(
-        "--bounds", multiple=True, metavar="LOW:HIGH", help="Of each --open, or of all; log:1:200 seeks logarithms."
+        "--bounds",
+        multiple=True,
+        metavar="LOW:HIGH",
+        help="Of each --open, or of all; log:1:200 for a logarithmic scale.",
     ),
 )
-@click.option("--minimise", "--minimize", metavar="MEASURE", help="A measure, or a formula of them. [default: iae]")
-@click.option("--subject-to", multiple=True, metavar="CONDITION", help="What runs must meet; repeatable.")
 @click.option(
-    "--stage", multiple=True, metavar="PATH,...", help="Sought one set after the other. [default: all at once]"
+    "--minimise", "--minimize", metavar="MEASURE", help="Measure to minimise, or a formula of measures. [default: iae]"
+)
+@click.option("--subject-to", multiple=True, metavar="CONDITION", help="Condition that all runs must meet; repeatable.")
+@click.option(
+    "--stage", multiple=True, metavar="PATH,...", help="Optimise one set after the other. [default: all at once]"
 )
 @click.option(
     "--case",
     multiple=True,
     callback=values_by_path,
     metavar="PATH=VALUES",
-    help="Cases over which it must do; repeatable.",
+    help="Cases that each trial runs; repeatable.",
 )
 @click.option("--draw-cases", type=int, metavar="N", help="Draw N of them, in place of all combinations.")
-@click.option("--over", type=click.Choice(["worst", "mean"]), help="What counts of all cases. [default: worst]")
+@click.option("--over", type=click.Choice(["worst", "mean"]), help="Which value of all cases counts. [default: worst]")
 @click.option("--method", type=click.Choice(["nelder_mead", "differential_evolution"]), help="[default: nelder_mead]")
-@click.option("--trials", type=int, metavar="N", help="At most, in each stage.")
-@click.option("--seed", type=int, metavar="K", help="Of what is drawn. [default: 0]")
+@click.option("--trials", type=int, metavar="N", help="Most trials in each stage.")
+@click.option("--seed", type=int, metavar="K", help="Seed of the random draws. [default: 0]")
 @click.option(
     "--holds",
     multiple=True,
     callback=given_or_none,
     metavar="CONDITION",
-    help="When a case counts as held; repeatable.",
+    help="Condition under which a case holds; repeatable. [default: errors like those of the tuned runs]",
 )
 @click.option(
     "--test",
     multiple=True,
     callback=values_by_path,
     metavar="PATH=VALUES",
-    help="Cases to test the result on; repeatable.",
+    help="Other cases to test the result on; repeatable.",
 )
 @click.option("--draw-test", type=int, metavar="N", help="Draw N of them, in place of all combinations.")
 @set_option
@@ -123,12 +128,13 @@ def command(
     plot: str | None,
     display: Display,
 ) -> int:
-    """Seek numbers of SCENARIO for which a measure is least; test them where they were not sought.
+    """Optimise gains or other parameters of SCENARIO: minimise a measure, and report where the result holds.
 
-    Writes tuned.yaml, a scenario that runs; your file is not changed. Says at how many poses and payloads the numbers hold,
-    why not at the others, and by how much gains, masses and delay may be off.
+    tune writes tuned.yaml, a scenario that runs, and leaves your file as it is. The report says at how many other poses and
+    payloads the result holds, why it fails at the rest, and how far gains, masses and delay may be off.
 
-    The same command goes on after a kill or Ctrl-C, and finds the same numbers to the bit. SCENARIO may be a study with `tune`.
+    After a kill or Ctrl-C the same command continues, and finds the same numbers to the bit. SCENARIO may be a study file with
+    `tune`.
     """
     from armsim.loading import scenario_of
     from armsim.reports.tuning import report

@@ -54,9 +54,9 @@ Examples:
 def command(given: Any, output: OutputFile, sliders: tuple[str, ...], port: int | None, display: Display) -> int:
     """Write a page that shows an arm in three dimensions: one file that needs no network, to look at or to mail.
 
-    Of a RUN, a folder of `armsim simulate` or `armsim record`, it plays the motion beside its curves; a second one is drawn pale.
-    Of a ROBOT it has sliders for the joints, and says what holds the arm there. Of a SCENARIO it simulates, with sliders for
-    its target, gains and payload; a drag at the arm pushes its tool. `armsim docs view` tells more.
+    The page of a RUN, a folder of `armsim simulate` or `armsim record`, plays the motion beside its curves; a second run is drawn
+    pale. The page of a ROBOT has sliders for the joints, and prints the holding torques. The page of a SCENARIO simulates, with
+    sliders for target, gains and payload; a drag at the arm pushes its tool. `armsim docs view` tells more.
     """
     from armsim.viewing.view import view
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 from armsim.document import other_words as words
@@ -19,6 +20,7 @@ from armsim.document.composite import (
     check_names,
     join,
 )
+from armsim.dynamics import BASE
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, Seq, shown
 from armsim.formulas.quantity import Context, Quantity
@@ -183,14 +185,34 @@ BODIES: dict[str, Subdocument[Any]] = {
 class FrameName(Text):
     """The name of one of the robot's frames."""
 
+    what = "frames"
+
     def expected(self, context: Context) -> str:
         return "the name of a frame"
 
+    def known(self, context: Context) -> Sequence[str] | None:
+        """What may be named; None where a fault leaves that unknown."""
+        return context.frames
+
     def read(self, node: Node, path: str, context: Context) -> str | None:
-        name = super().read(node, path, context)
-        if name is None or context.frames is None or name in context.frames:
+        name, known = super().read(node, path, context), self.known(context)
+        if name is None or known is None or name in known:
             return name
-        return self.fault(node, path, context, suggestion(name, context.frames, "frames are"))
+        return self.fault(node, path, context, suggestion(name, known, f"{self.what} are"))
+
+
+class WrenchName(FrameName):
+    """The name of what carries a wrench: a joint, a frame or the base."""
+
+    what = "names"
+
+    def expected(self, context: Context) -> str:
+        return "base, or the name of a joint or a frame"
+
+    def known(self, context: Context) -> Sequence[str] | None:
+        if context.joints is None or context.frames is None:
+            return None
+        return [BASE, *(name for name, _ in context.joints), *context.frames]
 
 
 class Carried(Document):

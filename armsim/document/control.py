@@ -269,6 +269,11 @@ class Control(Document):
         """Whether there is feedback: `law: none` switches it off."""
         return self.law not in (None, "none")
 
+    @property
+    def has_model(self) -> bool:
+        """Whether its law or its feedforward takes a model of the arm."""
+        return self.law == "computed_torque" or (self.on and self.feedforward != "none")
+
     @classmethod
     def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
         if isinstance(node, Scalar) and node.value == "none":
@@ -295,7 +300,7 @@ class Control(Document):
 
         if self.law == "computed_torque" and self.feedforward not in (None, "none"):
             unfit("feedforward", "none with computed_torque, which has all of it", "take it out")
-        elif self.given("model") and self.law != "computed_torque" and self.feedforward == "none":
+        elif self.given("model") and not self.has_model:
             mend = "add `feedforward: inverse_dynamics`, or take it out"
             unfit("model", "a law or a feedforward that has a model", mend)
         if self.given("tracking_time") and self.anti_windup == "clamping":

@@ -339,6 +339,7 @@ class Number(Kind[Any]):
         else:
             both_sides = self.above is None and self.minimum is None
             mend = f"write a number {f'between {-self.most:g} and' if both_sides else 'up to'} {self.most:g}"
+            mend += f": in percent it is `{key}: {plain_number(value)} %`" if not self.unit and self.most == 1 else ""
         self.fault(node, path, context, mend, found)
         return False
 

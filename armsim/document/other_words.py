@@ -60,7 +60,9 @@ INERTIA = {
 }
 MOTOR = {
     **_all("torque_constant kt k_t km k_m motor_constant k", "Kp"),
-    **_all("back_emf back_emf_constant kb k_b k_e kv speed_constant voltage_constant", "Ke"),
+    **_all("back_emf back_emf_constant kb k_b k_e voltage_constant", "Ke"),
+    **_all("kv speed_constant", "write `Kp: 30/(pi*374)` for 374 rpm/V"),
+    **_all("no_load_current i0", "write `coulomb: 0.0255*0.096`, which is Kp times the no-load current"),
     **_all("resistance armature_resistance terminal_resistance winding_resistance r", "Ra"),
     **_all("gear_ratio ratio reduction n", "gear"),
     **_all("inertia rotor j jm", "rotor_inertia"),
@@ -108,6 +110,10 @@ ROBOT = {
     **_all("g", "gravity"),
 }
 SCENARIO = {
+    **_all(
+        "joints gravity tool base convention frames",
+        "it is a key of the robot: change the robot's file, or begin the path with `robot.`",
+    ),
     **_all("dt step timestep time_step method", "write `integrator: {method: rk4, dt: 1e-3}`"),
     **_all("time t_end tend end stop_time t", "duration"),
     **_all("controller feedback", "control"),

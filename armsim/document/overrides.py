@@ -132,7 +132,10 @@ class _Override:
                 mend = suggestion(key, known, "keys here are")
                 self.report.add(self.place, self._path(at), expected, f"the unknown key `{clipped(key)}`", mend)
             return node
-        place, old = node.entries.get(key, (self.place, Scalar(None, "null", self.place)))
+        nothing = self.place, Scalar(None, "null", self.place)
+        if isinstance(kind, Subdocument) and key not in fields:  # which is reported where the document is read
+            return Map({**node.entries, key: node.entries.get(key, nothing)}, node.place)
+        place, old = node.entries.get(key, nothing)
         new = self.within(old, None if kind is None else kind.below(key), at + 1)
         if new is None:
             return Map({name: entry for name, entry in node.entries.items() if name != key}, node.place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, Self
 
 from armsim.document import other_words as words
@@ -34,6 +35,7 @@ FORMAT = "armsim/robot/1"
 MOST_JOINTS = 100  # a file could hold thousands, and the time for questions grows with the cube of their number
 NO_VECTOR = (0.0, 0.0, 0.0)
 RESERVED_FRAMES = ("tool", "base", "world")
+UNIT = re.compile(r"(.*_)?((m|rad|deg)(_s2?)?|Nm?)")  # x_a_m would be x of a_m, without its unit, and x_m of a
 
 
 class RobotUnits(Document):
@@ -349,9 +351,9 @@ class Robot(Document):
         names = [joint.name for joint in self.joints or () if joint is not None]
         for name, frame in (self.frames or {}).items():
             where = join(path, f"frames.{name}")
-            if name in (*RESERVED_FRAMES, *names):
+            if name in (*RESERVED_FRAMES, *names) or UNIT.fullmatch(name):
                 place = self.value_node("frames").place
-                expected = "a name that no joint has, and neither tool, base nor world"
+                expected = "a name that no joint has, neither tool, base nor world, and without a unit at its end"
                 context.report.add(place, where, expected, f"`{name}`", "choose another name")
             if frame is not None and frame.link is not None and frame.link not in names:
                 node = frame.value_node("link")

@@ -6,7 +6,7 @@ from typing import Any
 
 from armsim.actuation import OUTPUTS, Output
 from armsim.document import other_words as words
-from armsim.document.bodies import FrameName, Payloads, PickedUp, check_span
+from armsim.document.bodies import FrameName, Payloads, PickedUp, WrenchName, check_span
 from armsim.document.composite import (
     Choice,
     Document,
@@ -243,6 +243,12 @@ class Log(Document):
         default=(),
         doc="frames of the robot whose poses and velocities rows have, too; they always have those of the tool",
         example="[left_tip]",
+    )
+    wrenches = List(
+        WrenchName(),
+        default=(),
+        doc="what rows have the wrenches of: joints, frames with a force-torque sensor, or the base",
+        example="[R2, base, tool]",
     )
 
 

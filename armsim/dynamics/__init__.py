@@ -15,6 +15,7 @@ from armsim.dynamics.external import (
 )
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
+from armsim.dynamics.internal import BASE, InternalWrenches
 from armsim.dynamics.jacobian import frame_jacobian
 from armsim.dynamics.kinematics import (
     frame_pose,
@@ -26,12 +27,14 @@ from armsim.dynamics.kinematics import (
 )
 from armsim.dynamics.momentum import momenta, momenta_and_forces
 from armsim.dynamics.regressor import inertial_parameters, regressor
-from armsim.dynamics.rnea import Wrench, bias, gravity_torque, rnea
+from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, rnea
 
 __all__ = [
+    "BASE",
     "OF_FRAME",
     "Algorithm",
     "ExternalWrench",
+    "InternalWrenches",
     "WrenchLaw",
     "Law",
     "Wrench",
@@ -49,6 +52,7 @@ __all__ = [
     "gravity_torque",
     "inertial_parameters",
     "joint_forces",
+    "joint_wrenches",
     "kinetic_energy",
     "ldl",
     "leeway",

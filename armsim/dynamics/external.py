@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from armsim.dynamics.kinematics import along, frame_position, frame_velocity, joint_poses, link_velocities, own_poses
-from armsim.dynamics.rnea import Wrench
+from armsim.dynamics.rnea import Wrench, transmitted
 from armsim.expr import Evaluable
 from armsim.model import Arm, LinkFrame, share_of_interval
-from armsim.spatial import ZERO, Scalar, Vector, cross, cross_plus
+from armsim.spatial import ZERO, Scalar, Vector, cross
 
 # what expressions call the position of a frame's origin, its velocity and the frame's angular velocity, along the world's axes
 OF_FRAME = tuple(f"{kind}{axis}" for kind in ("", "v", "w") for axis in "xyz")
@@ -142,16 +142,8 @@ def joint_forces(arm: Arm, q: Sequence[Scalar], wrenches: Sequence[Wrench]) -> l
         q: Joint positions [rad or m], n scalars.
         wrenches: As `link_wrenches` gives them.
     """
-    poses = joint_poses(arm, q)
-    forces: list[Scalar] = [0.0] * arm.n
-    n = f = ZERO
-    for i in reversed(range(arm.n)):
-        n, f = wrenches[i][0] + n, wrenches[i][1] + f
-        forces[i] = along(arm.joints[i], n, f)
-        R, p = poses[i]
-        f = R @ f
-        n = cross_plus(p, f, R @ n)
-    return forces
+    _, *found = transmitted(joint_poses(arm, q), wrenches)
+    return [along(joint, n, f) for joint, (n, f) in zip(arm.joints, found, strict=True)]
 
 
 def external_power(arm: Arm, q, qd, wrenches: Sequence[Wrench] | None) -> Scalar:

@@ -7,18 +7,13 @@ from collections.abc import Sequence
 from armsim.dynamics.kinematics import along, joint_poses
 from armsim.expr import fma
 from armsim.model import Arm
-from armsim.spatial import ZERO, Matrix, Scalar, Symmetric, Vector, Z, cross_plus
+from armsim.spatial import ZERO, Inertia, JointRotation, Matrix, Scalar, Symmetric, Vector, Z, cross_plus
 
 Wrench = tuple[Vector, Vector]  # moment about the origin [N·m], force [N]
 
 
 def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list[Scalar]:
     """Joint forces that produce a given motion (inverse dynamics).
-
-    Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, also for prismatic and screw
-    joints. Gravity enters as an upward acceleration of the base. Two departures from the page, for fewer operations: velocity
-    products are formed once per link (`turning`), and inertias are about the frame's origin, so there is no parallel-axis
-    term. `times_plus`, `cross_plus` and `plus` are fused multiply-adds.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
@@ -30,6 +25,36 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
     Returns:
         Joint forces [N·m or N], n scalars, armature included, without friction.
     """
+    _, *wrenches = joint_wrenches(arm, q, qd, qdd, arm.regrouped, external)
+    return [
+        along(joint, n, f) + joint.armature * qdd_i
+        for joint, (n, f), qdd_i in zip(arm.joints, wrenches, qdd, strict=True)
+    ]
+
+
+def joint_wrenches(
+    arm: Arm, q, qd, qdd, inertias: Sequence[Inertia], external: Sequence[Wrench] | None = None
+) -> list[Wrench]:
+    """The wrenches that base and joints transmit in a given motion.
+
+    Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, also for prismatic and screw
+    joints. Gravity enters as an upward acceleration of the base. Two departures from the page, for fewer operations: velocity
+    products are formed once per link (`turning`), and inertias are about the frame's origin, so there is no parallel-axis
+    term. `times_plus`, `cross_plus` and `plus` are fused multiply-adds.
+
+    Args:
+        arm: The arm, n joints; its numbers may be floats or expressions.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        qdd: Joint accelerations [rad/s² or m/s²], n scalars.
+        inertias: Of the links, n of them: `Arm.inertias`; those of `Arm.regrouped` give the same joint forces, other wrenches.
+        external: As of `rnea`.
+
+    Returns:
+        n + 1 pairs (moment [N·m], force [N]): what the ground exerts on the base, about the base's origin and along its axes;
+        then what each joint, bearing and drive together, exerts on its link, about the origin of the link's own frame and along
+        its axes, of which z is the joint's. Armature is not of the links.
+    """
     poses = joint_poses(arm, q)
 
     # base to tip: the motion of each link, and the force and moment it takes
@@ -37,7 +62,7 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
     a = arm.base.rotation.T @ -arm.gravity
     turned = turning(w, wd)
     moments, forces = [], []
-    for (R, p), joint, inertia, qd_i, qdd_i in zip(poses, arm.joints, arm.regrouped, qd, qdd, strict=True):
+    for (R, p), joint, inertia, qd_i, qdd_i in zip(poses, arm.joints, inertias, qd, qdd, strict=True):
         a = R.T @ turned.times_plus(p, a)
         w, wd = R.T @ w, R.T @ wd
         a = cross_plus(w, Z * (2 * joint.slides * qd_i), a) + Z * (joint.slides * qdd_i)
@@ -52,16 +77,24 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
         moments = [n - outside for n, (outside, _) in zip(moments, external, strict=True)]
         forces = [f - outside for f, (_, outside) in zip(forces, external, strict=True)]
 
-    # tip to base: each joint transmits the wrench of all links beyond it
-    tau: list[Scalar] = [0.0] * arm.n
+    return transmitted(poses, list(zip(moments, forces, strict=True)))
+
+
+def transmitted(poses: Sequence[tuple[JointRotation, Vector]], wrenches: Sequence[Wrench]) -> list[Wrench]:
+    """What base and joints transmit, n + 1 wrenches, of those that n links take: each transmits those of all links beyond it.
+
+    Args:
+        poses: As of `joint_poses`, n of them.
+        wrenches: That each link takes, moment about its origin [N·m] and force [N], in its own frame.
+    """
+    found = []
     n, f = ZERO, ZERO
-    for i in reversed(range(arm.n)):
-        n, f = moments[i] + n, forces[i] + f
-        tau[i] = along(arm.joints[i], n, f) + arm.joints[i].armature * qdd[i]
-        R, p = poses[i]
+    for (R, p), (moment, force) in zip(reversed(poses), reversed(wrenches), strict=True):
+        n, f = moment + n, force + f
+        found.append((n, f))
         f = R @ f
         n = cross_plus(p, f, R @ n)
-    return tau
+    return [(n, f), *reversed(found)]
 
 
 def turning(w: Vector, wd: Vector) -> Matrix:

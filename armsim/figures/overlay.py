@@ -12,7 +12,20 @@ from armsim.errors import UsageError
 from armsim.figures.drawn_run import DrawnRun
 from armsim.figures.envelope import Array, Sum, curves_of, differences_of
 from armsim.figures.panels import Panels
-from armsim.figures.style import BLACK, DASHES, GREY, MARKS, PALETTE, marked, new_figure, plain, tick, within, worded
+from armsim.figures.style import (
+    BLACK,
+    DASHES,
+    GREY,
+    MARKS,
+    PALETTE,
+    marked,
+    new_figure,
+    plain,
+    tick,
+    with_unit,
+    within,
+    worded,
+)
 
 MOST = 12  # quantities in one picture
 INCHES = (11.0, 1.8)  # width, and height of a quantity
@@ -62,7 +75,7 @@ def draw_runs(runs: Sequence[DrawnRun], columns: Sequence[str] = (), degrees: bo
         at_most = f"at most {tick(most, 3)} {unit}".rstrip() if most else "no difference"
         right.set_title(at_most, loc="right", fontsize="small", color=GREY)
         left.set_ylabel(labelled(kind if of == kind else f"{kind} {of}", unit))
-        right.set_ylabel(f"difference [{unit}]" if unit else "difference")
+        right.set_ylabel(with_unit("difference", unit))
     for axis in axes.flat:
         plain(axis)
         axis.margins(x=0.01)
@@ -81,7 +94,7 @@ def draw_runs(runs: Sequence[DrawnRun], columns: Sequence[str] = (), degrees: bo
 
 def labelled(what: str, unit: str) -> str:
     """A name and a unit along the height of a panel: in one line, or in two where it would reach beyond."""
-    line = f"{what} [{unit}]" if unit else what
+    line = with_unit(what, unit)
     return worded(line if len(line) <= TALL else line.replace(" [", "\n["), TALL)
 
 

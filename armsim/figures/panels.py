@@ -13,7 +13,7 @@ from typing import Any
 from armsim.errors import UsageError, spelled
 from armsim.figures.drawn_run import DrawnRun
 from armsim.figures.envelope import Sum
-from armsim.figures.style import tick
+from armsim.figures.style import tick, with_unit
 from armsim.files.faults import suggestion
 from armsim.model import Joint
 from armsim.plant.columns import KINDS, in_degrees, read_heading
@@ -23,7 +23,7 @@ TITLES = {
     "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque in all", "tau_motor": "motor torque",
     "tau_friction": "friction", "tau_limit": "stops", "voltage": "voltage", "current": "current", "power": "power",
     "prev_qd": "velocity before", "error": "tracking error", "energy": "energy", "tool": "tool",
-    "tool_velocity": "tool velocity",
+    "tool_velocity": "tool velocity", "frame": "frame", "frame_velocity": "frame velocity",
 }  # fmt: skip
 DEFAULT = ("q", "qd", "tau_motor", "voltage", "current", "error", "energy")
 REFERENCE = re.compile(r"(q|qd)_ref_(.+)")
@@ -85,7 +85,7 @@ class Panel:
         title = TITLES.get(self.kind, self.kind)
         if self.unit == "N":
             title = title.replace("torque", "force")
-        return f"{title} [{self.unit}]" if self.unit else title
+        return with_unit(title, self.unit)
 
     @property
     def least(self) -> float:

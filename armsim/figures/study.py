@@ -9,28 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.batches.runs import Runs
-from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, worded
+from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, with_unit, worded
 from armsim.formulas.values import Drawn, Spaced, Values, text_of_value
 
 INCHES = (8.0, 5.0)
 MOST_LINES = 2000  # of parallel coordinates
 MOST_WORDS = 12  # at an axis
 MAP = "cividis"  # evenly bright, also to the colour-blind
+NONE: Mapping[str, str] = {}
 SHARE = 0.02  # of the largest values, which may be much larger, have the colour of those below
 
 
-def study_figure(found: Runs, axes: Mapping[str, Values], by: str, unit: str = "") -> Any:
+def study_figure(found: Runs, axes: Mapping[str, Values], by: str, units: Mapping[str, str] = NONE) -> Any:
     """A measure of a study over what is varied, as a figure of matplotlib; runs that failed are crosses, or empty.
 
     Args:
         found: The results.
         axes: What is varied.
         by: The measure.
-        unit: Its unit.
+        units: Of what is varied and of the measure, by name, as far as they have any.
     """
-    label = f"{by} [{unit}]" if unit else by
+    label = with_unit(by, units.get(by))
     figure = new_figure(*INCHES)
-    drawn = [_Axis(name, axes[name], found[name]) for name in found.paths]
+    drawn = [_Axis(with_unit(name, units.get(name)), axes[name], found[name]) for name in found.paths]
     values = np.where(found.complete, np.asarray(found[by], float), np.nan)
     values[~np.isfinite(values)] = np.nan
     lost = int(np.isnan(values).sum())
@@ -50,7 +51,7 @@ class _Axis:
     """What is varied, as numbers at an axis; words are counted.
 
     Attributes:
-        name: Its path.
+        name: Its path, with its unit.
         at: Where the runs are.
         log: Whether the axis is logarithmic.
         words: At 0, 1, ...; empty for numbers.
@@ -131,6 +132,9 @@ def _map(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.floa
         cells = np.full((len(second), len(first)), np.nan)
         cells[row, column] = values
         edges = [_edges(at, of.log) for at, of in ((first, x), (second, y))]
+        for set_ticks, at in ((axis.set_xticks, first), (axis.set_yticks, second)):
+            if len(at) <= MOST_WORDS:
+                set_ticks(at, [tick(value, 4) for value in at])
         made = axis.pcolormesh(*edges, np.ma.masked_invalid(cells), **style)
     else:
         good = np.isfinite(values)
@@ -168,14 +172,14 @@ def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np
         )
         axis.legend(frameon=False, loc="upper right", bbox_to_anchor=(1.0, 1.14))
     for k, of in enumerate(along):
-        axis.axvline(k, color=GREY, linewidth=0.8)
+        axis.vlines(k, 0.0, 1.0, color=GREY, linewidth=0.8)
         for y, text, va in zip((-0.02, 1.02), of.ends(), ("top", "bottom"), strict=True):
             axis.text(k, y, worded(text, 16), ha="center", va=va, color=GREY, fontsize="small")
     axis.set_xlim(-0.3, len(along) - 0.7)
     axis.set_ylim(-0.08, 1.08)
     axis.set_yticks([])
     turn = {"rotation": 15, "ha": "right"} if len(along) > 4 else {}
-    axis.set_xticks(places, [worded(of.name, 30) for of in along], **turn)
+    axis.set_xticks(places, [worded(of.name.replace(" [", "\n["), 30) for of in along], **turn)
     axis.spines[:].set_visible(False)
     _bar(figure, axis, lines, by, values, high)
 

@@ -71,6 +71,11 @@ def worded(text: str, most: int = 90) -> str:
     return f" {shown}" if shown.startswith("_") else shown  # labels that begin so are left out of legends
 
 
+def with_unit(name: str, unit: str | None) -> str:
+    """A name as an axis has it: "payload.mass [kg]"."""
+    return f"{name} [{unit}]" if unit else name
+
+
 def new_figure(width: float, height: float) -> Any:
     """A figure without a window, laid out so that no texts meet; of matplotlib. A notebook shows it as PNG.
 

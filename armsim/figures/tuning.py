@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from armsim.arm.robot import load_robot
 from armsim.batches.runs import Runs
 from armsim.control import Controller
-from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, worded
+from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, with_unit, worded
+from armsim.files.study_folder import RECORD
 from armsim.loading.scenario_file import read_scenario
+from armsim.studies.study import study_of
 from armsim.tuning.margins import DELAY, FACTOR, FURTHEST, Margin
 from armsim.tuning.result import TuningResult
 from armsim.tuning.validation import PAYLOAD
@@ -66,13 +69,14 @@ def _map(axis: Any, found: TuningResult, test: Runs) -> None:
     names = test.paths
     if any(name.startswith(TARGET) for name in names):
         x, y, across = _at_target(found, test)
-        labels = (f"{across} [m]", "height of the tool at the target [m]")
+        along, up = f"{across} [m]", "height of the tool at the target [m]"
         axis.set_aspect("equal", adjustable="datalim")
     else:
         shown = [np.asarray(test[name], dtype=object) for name in names[:2]]
         numbers = [_numbers(column) for column in shown]
         x, y = numbers[0], numbers[1] if len(numbers) > 1 else test[found.minimise]
-        labels = (worded(names[0]), worded(names[1] if len(names) > 1 else found.minimise, 40))
+        units = study_of(os.path.join(test.folder, RECORD)).units(found.minimise)
+        along, up = (worded(with_unit(name, units.get(name))) for name in (*names, found.minimise)[:2])
     load = np.asarray(test[PAYLOAD], float) if PAYLOAD in test else np.zeros(len(x))
     size = 14.0 + 50.0 * (load / load.max() if load.max() > 0.0 else load)
     good = found.holds
@@ -82,8 +86,8 @@ def _map(axis: Any, found: TuningResult, test: Runs) -> None:
     axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     if load.max() > 0.0:
         axis.set_title(f"larger with more payload, up to {tick(float(load.max()), 3)} kg", fontsize="small", color=GREY)
-    axis.set_xlabel(labels[0])
-    axis.set_ylabel(labels[1])
+    axis.set_xlabel(along)
+    axis.set_ylabel(up)
     plain(axis, x=True)
 
 

@@ -46,7 +46,8 @@ def find_file(kind: str, path_or_name: str) -> str:
         noun, other = ("robot", "configs") if kind == "robots" else ("scenario", "robots")
         expected = f"a {noun} file, or the name of a shipped {noun}"
         known, found = shipped_names(kind), "neither of them"
-        close = nearest_file(path_or_name, known)
+        inside = os.path.join(path_or_name, f"{noun}.yaml")
+        close = inside if os.path.isfile(inside) else nearest_file(path_or_name, known)
         mend = f"did you mean `{close}`?" if close else f"shipped {noun}s are: {listed(known)}"
         namesake = shipped_path(other, path_or_name)
         if namesake is not None and kind == "robots":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import Any
 
 import yaml
@@ -28,6 +29,11 @@ def yaml_text(data: Any, comment: str = "") -> str:
     return "".join(lines) + yaml.serialize(root, Dumper=_Emitter, width=NEVER, allow_unicode=True)
 
 
+def block(key: str, data: Any) -> str:
+    """A key of a document with its data below it, a key or a list of numbers a line."""
+    return f"{key}:\n{indent(yaml_text(data), '  ').rstrip()}"
+
+
 def in_one_line(data: Any) -> str:
     """Data as YAML in one line, to stand in a document."""
     root: Any = _Representer(sort_keys=False, default_flow_style=True).represent_data(data)
@@ -46,7 +52,7 @@ def _flow(node: Any) -> None:
 
 
 class _Representer(yaml.representer.SafeRepresenter):
-    """Flow style for what fits on one line; quotes for text that would not read back as text."""
+    """Flow style for what fits on one line and for lists of numbers; quotes for text that would not read back as text."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -59,7 +65,8 @@ class _Representer(yaml.representer.SafeRepresenter):
         return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if plain else '"')
 
     def list(self, data: Any) -> yaml.SequenceNode:
-        return self.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=len(repr(data)) < WIDTH)
+        numbers = all(isinstance(x, (int, float)) for x in data)
+        return self.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=numbers or len(repr(data)) < WIDTH)
 
     def mapping(self, data: dict[str, Any]) -> yaml.MappingNode:
         return self.represent_mapping("tag:yaml.org,2002:map", data, flow_style=len(repr(data)) < WIDTH)

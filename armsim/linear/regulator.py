@@ -26,7 +26,8 @@ from armsim.plant import Linearization, Linearizer
 from armsim.plant.statics import steady_state
 
 DIGITS = 6  # significant digits of the decentralised gains
-TARGET_DECIMALS = 9  # of the proposed target
+NOISE = 1e-9  # of the largest gain: smaller ones are rounding of the Riccati equation
+TARGET_DECIMALS = 6  # of the proposed target: as precise as the gains
 SLOWER = 20  # halvings of a joint's frequency, until it is given up
 
 
@@ -187,7 +188,8 @@ class Regulator:
     @property
     def full_control(self) -> document.Control:
         """The `control` block with the full matrix K; what holds the pose is fed forward, the same wherever the arm is."""
-        K = [[float(f"{k:.{DIGITS}g}") for k in row] for row in self.K]
+        noise = NOISE * np.abs(self.K).max()
+        K = [[float(f"{k:.{DIGITS}g}") if abs(k) > noise else 0.0 for k in row] for row in self.K.tolist()]
         return self._control("state_feedback", np.array(self.about.q), K=K, feedforward="inverse_dynamics")
 
     def _control(self, law: str, place: Array, **gains: Any) -> document.Control:

@@ -20,7 +20,7 @@ from armsim.formulas.quantity import plain_number
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.default_lists import default_lists
 from armsim.loading.open_data import NOTHING, OpenData, Requirement
-from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins, unit_of
+from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins, unit_at
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import Given, load_scenario_file
 from armsim.loading.settle import Open, value_at
@@ -183,9 +183,8 @@ class OpenNumbers:
         return float(self._quantity(place).value)
 
     def unit(self, place: str) -> str:
-        """The unit of one of `places` in its file; empty for a pure number, "rad or m" where the joint decides."""
-        degrees = (self.file.robot.document if place.startswith(ROBOT) else self.file.document).degrees
-        return unit_of(self._quantity(place), degrees)
+        """The unit of one of `places` in its file; empty for a pure number."""
+        return unit_at(self.file, place)
 
     def _quantity(self, place: str) -> Any:
         return value_at(self.file.whole, parse_path(place))

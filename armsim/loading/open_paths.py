@@ -8,10 +8,13 @@ from typing import Any
 from armsim.document.base import Document, below
 from armsim.document.overrides import Overrides
 from armsim.document.paths import EVERY, PathError, joint_index, parse_path, path_text
-from armsim.errors import UsageError
+from armsim.errors import ArmsimError, UsageError
 from armsim.files.faults import Report
 from armsim.formulas.quantity import Context, Quantity
-from armsim.loading.settle import names_of, numbers_at, value_at, with_indices
+from armsim.formulas.units import units_of
+from armsim.loading.checked import ScenarioFile
+from armsim.loading.settle import is_structure, names_of, numbers_at, value_at, with_indices
+from armsim.model import JOINT_TYPES
 
 STAND_IN = 0.5  # for a number that the file lacks: it means of none that something is absent, and few forbid it
 
@@ -100,6 +103,34 @@ def doubtful(document: Document, places: Sequence[str]) -> dict[str, float]:
         if {"friction", "motor"}.intersection(steps) and here.value in (0.0, here.kind.default):
             found[place] = STAND_IN
     return found
+
+
+def places_at(file: ScenarioFile, path: str) -> tuple[str, ...]:
+    """The numbers of a scenario that a path stands for, each by a path of its own; none where it is structure."""
+    try:
+        return tuple(numbers_at(file.whole, path))
+    except ArmsimError:
+        return ()
+
+
+def unit_at(file: ScenarioFile, path: str) -> str:
+    """The unit of the numbers at a path in a scenario; empty where they have none, or several."""
+    written = "[" not in path and is_structure(parse_path(path))
+    units = {unit for place in ([path] if written else places_at(file, path)) for unit in _units_of_joint(file, place)}
+    return units.pop() if len(units) == 1 else ""
+
+
+def _units_of_joint(file: ScenarioFile, place: str) -> list[str]:
+    """What the unit of one number can be; several where joints differ."""
+    steps, robot, control = parse_path(place), file.robot.document, file.document.control
+    own, number = steps[0] == "robot", value_at(file.whole, steps)
+    if not isinstance(number, Quantity):
+        return []
+    indices = [step for step in steps if isinstance(step, int)][slice(1) if own else slice(-1, None)]
+    turns = [JOINT_TYPES[joint.type].turns for joint in robot.joints]
+    turns = [turns[i] for i in indices if i < len(turns)] or turns
+    law = (None, "") if control is None else (control.output, control.law)
+    return units_of(unit_of(number, (robot if own else file.document).degrees), turns, *law)
 
 
 def unit_of(quantity: Quantity, degrees: bool) -> str:

@@ -188,7 +188,10 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         file=file,
         tolerance=tolerance(integrator.rtol, integrator.atol),
         log_format=scenario.log.format,
-        logged=Logged(tuple(dict.fromkeys(name for name in scenario.log.frames if name != arm.tool.name))),
+        logged=Logged(
+            tuple(dict.fromkeys(name for name in scenario.log.frames if name != arm.tool.name)),
+            tuple(dict.fromkeys(scenario.log.wrenches)),
+        ),
     )
 
 
@@ -253,6 +256,7 @@ def resolved_scenario(scenario: Scenario) -> document.Scenario:
             every=clock.at(clock.log_every),
             format=None if scenario.log_format == "csv" else scenario.log_format,
             frames=scenario.logged.frames or None,
+            wrenches=scenario.logged.wrenches or None,
         ),
     )
 

@@ -162,7 +162,7 @@ def _length(robot: document.Robot, length: float, path: str) -> Iterator[Fault]:
         longest.place,
         where,
         f"an arm of {LONGEST:g} m at most",
-        f"{longest.of('m')} here, and {length:.4g} m from the base to the tool",
+        f"{plain_number(longest.value)} m here, and {length:.4g} m from the base to the tool",
         _slip(
             longest,
             "lengths are in metres: "

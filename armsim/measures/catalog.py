@@ -28,7 +28,7 @@ from armsim.measures.overshoot import overshoot
 from armsim.measures.pose import pose
 from armsim.measures.rise import rise_time
 from armsim.measures.settling import settling_time
-from armsim.measures.tracking import error, integral, of_errors, of_tool_error
+from armsim.measures.tracking import error, integral, of_errors, of_frame_error
 from armsim.records import record
 
 
@@ -44,7 +44,7 @@ KINDS: dict[str, MeasureKind] = {
         "the tool in the world at the end, as in trajectory.csv: `x_m` `y_m` `z_m` `qw` `qx` `qy` `qz`",
         "m, 1",
         pose,
-        "arm",
+        "frame",
     ),
     "energy": MeasureKind("at the end: `kinetic_energy_J` and `potential_energy_J`", "J", energy, "arm"),
     "error": MeasureKind(
@@ -74,10 +74,10 @@ KINDS: dict[str, MeasureKind] = {
     "rms_tool_error": MeasureKind(
         "root of the mean square of the distance from the tool to where it would be at the target",
         "m",
-        of_tool_error(RootMeanSquare),
-        "arm",
+        of_frame_error(RootMeanSquare),
+        "frame",
     ),
-    "peak_tool_error": MeasureKind("largest such distance", "m", of_tool_error(Peak), "arm"),
+    "peak_tool_error": MeasureKind("largest such distance", "m", of_frame_error(Peak), "frame"),
     "rise_time": MeasureKind(
         "from when q is first a tenth of its way from start to goal to when it is first nine tenths of it; infinite if it"
         " never is, 0 without a way to go; of the arm the longest of its joints'",

@@ -23,12 +23,14 @@ class Request:
         plant: The plant.
         joint: Index of the joint that it is asked of, None for the whole arm.
         band: In brackets after the name; None without.
+        frame: Name of the frame that it is asked of.
     """
 
     name: str
     plant: Plant
     joint: int | None = None
     band: float | None = None
+    frame: str = "tool"
 
     @property
     def indices(self) -> Sequence[int]:
@@ -96,12 +98,18 @@ class MeasureKind:
         doc: What it is, for docs/measures.md.
         unit: Of its result, for docs/measures.md.
         make: Makes it; may raise UsageError.
-        of: Whether it is of the whole arm alone, or also of a joint, as `name_R2`.
+        of: Whether it is of the whole arm alone; or also of a joint, as `name_R2`; or of the tool, and also of a frame, see
+            `name_of_frame`.
         banded: Whether it takes a band in brackets.
     """
 
     doc: str
     unit: str
     make: Callable[[Request], Measure]
-    of: Literal["arm", "either"] = "either"
+    of: Literal["arm", "either", "frame"] = "either"
     banded: bool = False
+
+
+def name_of_frame(name: str, frame: str) -> str:
+    """The name of a measure of the tool for another frame: `pose_left_tip`, `rms_left_tip_error`."""
+    return name.replace("_tool_", f"_{frame}_") if "_tool_" in name else f"{name}_{frame}"

@@ -101,12 +101,11 @@ class Moment:
         assert self.target is not None
         return [target - q for target, q in zip(self.target, self.x.q, strict=True)]
 
-    @cached_property
-    def off_target(self) -> Vector:
-        """From the tool to where it would be at the target, in the world [m]."""
+    def off_target(self, name: str) -> Vector:
+        """From a frame's origin to where it would be at the target, in the world [m]."""
         assert self.target is not None
-        arm = self.plant.arm
-        return frame_position(arm, self.target, arm.tool) - frame_position(arm, self.x.q, arm.tool)
+        arm, frame = self.plant.arm, self.plant.arm.frame(name)
+        return frame_position(arm, self.target, frame) - frame_position(arm, self.x.q, frame)
 
     def column(self, name: str) -> Scalar:
         """A column of the row, in SI units; in degrees where its heading says so.

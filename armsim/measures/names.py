@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from armsim.errors import UsageError
 from armsim.expr import trace
@@ -13,7 +14,7 @@ from armsim.formulas.formula import Aggregate, Formula, FormulaError, parse_form
 from armsim.measures.catalog import AGGREGATES, KINDS
 from armsim.measures.energy import Work
 from armsim.measures.expression import Expression, Varying
-from armsim.measures.kind import Request
+from armsim.measures.kind import Request, name_of_frame
 from armsim.measures.measure import Measure
 from armsim.plant import Plant
 from armsim.plant.columns import read_heading
@@ -44,11 +45,14 @@ class _Reader:
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
-        self.known: dict[str, tuple[str, int | None]] = {}  # kind and joint by name
+        self.known: dict[str, tuple[str, dict[str, Any]]] = {}  # kind, and which joint or frame, by name
         for name, kind in KINDS.items():
-            self.known[name] = name, None
+            self.known[name] = name, {}
             if kind.of == "either":
-                self.known |= {f"{name}_{joint.name}": (name, i) for i, joint in enumerate(plant.arm.joints)}
+                self.known |= {f"{name}_{joint.name}": (name, {"joint": i}) for i, joint in enumerate(plant.arm.joints)}
+            if kind.of == "frame":
+                frames = [frame.name for frame in plant.arm.frames]
+                self.known |= {name_of_frame(name, frame): (name, {"frame": frame}) for frame in frames}
         self.works = {f"work_{source}": source for source in plant.loads.others}
         self.aggregates = [*AGGREGATES, *(name for name, (kind, _) in self.known.items() if KINDS[kind].banded)]
         self.words = [name for name in (*self.known, *self.works, *plant.nameable.named) if not name.isidentifier()]
@@ -80,9 +84,9 @@ class _Reader:
             raise FormulaError(f"there is no `{clipped(word)}`", self.hint(word))
         if word in self.works:
             return Work((name,), ("J",), self.works[word])
-        kind, joint = self.known[word]
+        kind, which = self.known[word]
         band = None if aggregate is None else _number(aggregate.argument)
-        return KINDS[kind].make(Request(name, self.plant, joint, band))
+        return KINDS[kind].make(Request(name, self.plant, band=band, **which))
 
     def hint(self, word: str) -> str:
         """What to write instead of an unknown name."""

@@ -9,6 +9,7 @@ from armsim.measures.aggregates import Aggregated, Final, TimeIntegral, Worst
 from armsim.measures.kind import Request, length
 from armsim.measures.measure import Measure, summed
 from armsim.measures.moment import Moment
+from armsim.spatial import Vector
 
 
 def integral(unit: str, cost: Callable[[Scalar, Scalar], Scalar]) -> Callable[[Request], Measure]:
@@ -53,11 +54,14 @@ def of_errors(measure: type[Aggregated]) -> Callable[[Request], Measure]:
     return make
 
 
-def of_tool_error(measure: type[Aggregated]) -> Callable[[Request], Measure]:
-    """Makes the measure of the tool's distance from its target."""
+def of_frame_error(measure: type[Aggregated]) -> Callable[[Request], Measure]:
+    """Makes the measure of a frame's distance from its target."""
+
+    def distance(off: Vector) -> Scalar:
+        return sqrt(off.dot(off))
 
     def make(request: Request) -> Measure:
         request.need_target()
-        return measure((request.name,), ("m",), lambda now: [sqrt(now.off_target.dot(now.off_target))])
+        return measure((request.name,), ("m",), lambda now: [distance(now.off_target(request.frame))])
 
     return make

@@ -15,7 +15,15 @@ from typing import Literal
 
 from armsim.actuation import JointTorque
 from armsim.control import Desired
-from armsim.dynamics import Algorithm, frame_pose, frame_velocity, kinetic_energy, mass_matrix, potential_energy
+from armsim.dynamics import (
+    Algorithm,
+    InternalWrenches,
+    frame_pose,
+    frame_velocity,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+)
 from armsim.expr import Scalar, dot
 from armsim.model import JOINT_TYPES, Arm, Joint, JointType
 
@@ -34,6 +42,7 @@ class Instant:
         qdd: Joint accelerations [rad/s² or m/s²].
         torques: On the joints.
         algorithm: Of forward dynamics; by "crba", kinetic energy reuses its mass matrix.
+        internal: What bearings, base and sensors carry.
         desired: What a reference that moves asks for; None without one.
     """
 
@@ -43,6 +52,7 @@ class Instant:
     qdd: Sequence[Scalar]
     torques: Sequence[JointTorque]
     algorithm: Algorithm
+    internal: InternalWrenches
     desired: Desired | None = None
 
     def pose(self, frame: str = "tool") -> Sequence[Scalar]:
@@ -53,6 +63,11 @@ class Instant:
         """Velocity of a frame's origin [m/s] and angular velocity [rad/s] along the world's axes, by the frame's name."""
         w, v = frame_velocity(self.arm, self.q, self.qd, self.arm.frame(frame))
         return [*v, *w]
+
+    def wrench(self, name: str) -> Sequence[Scalar]:
+        """Force [N] and moment [N·m] at the base, a joint or a frame, by its name; see `InternalWrenches`."""
+        moment, force = self.internal.at(name)
+        return [*force, *moment]
 
     @cached_property
     def energies(self) -> tuple[Scalar, Scalar]:
@@ -117,6 +132,7 @@ def _torques(part: str) -> Callable[[Instant], Sequence[Scalar]]:
 
 POSE = {"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"}
 VELOCITY = {**{f"v{axis}": f"v{axis}_m_s" for axis in "xyz"}, **{f"w{axis}": f"w{axis}_rad_s" for axis in "xyz"}}
+WRENCH = {"fx": "fx_N", "fy": "fy_N", "fz": "fz_N", "mx": "mx_Nm", "my": "my_Nm", "mz": "mz_Nm"}
 
 KINDS: dict[str, ColumnKind] = {
     "q": ColumnKind("joint position", "trajectory", lambda now: now.q, "q", position("")),
@@ -139,10 +155,15 @@ KINDS: dict[str, ColumnKind] = {
         called="tool_velocity",
     ),
     "frame": ColumnKind(
-        "the same of the frame", "trajectory", Instant.pose, parts=POSE, logged="frames", called="frame"
+        "the frame in the world, as the tool", "trajectory", Instant.pose, parts=POSE, logged="frames", called="frame"
     ),
     "frame_velocity": ColumnKind(
-        "likewise", "trajectory", Instant.velocity, parts=VELOCITY, logged="frames", called="frame_velocity"
+        "its velocities, likewise",
+        "trajectory",
+        Instant.velocity,
+        parts=VELOCITY,
+        logged="frames",
+        called="frame_velocity",
     ),
     "energy": ColumnKind(
         "kinetic energy of links, payload and rotors; potential energy in gravity, 0 where all mass lies at the world's origin",
@@ -199,6 +220,14 @@ KINDS: dict[str, ColumnKind] = {
         "power",
         lambda kind: "W",
         motors=True,
+    ),
+    "wrench": ColumnKind(
+        "what it carries: force and moment about the origin of its frame, along its axes",
+        "torque",
+        Instant.wrench,
+        parts=WRENCH,
+        logged="wrenches",
+        called="wrench",
     ),
 }
 

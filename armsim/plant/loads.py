@@ -244,9 +244,12 @@ class Loads:
         wrenches = self._wrenches(t, q, v, held, self.wrench_laws)
         return [] if wrenches is None else joint_forces(self.arm, q, wrenches)
 
-    def all_wrenches(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> list[Wrench] | None:
-        """All external wrenches on the links."""
-        return self._wrenches(t, q, v, held, self.external)
+    def all_wrenches(
+        self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held, at: str | None = None
+    ) -> list[Wrench] | None:
+        """All external wrenches on the links, or those that are applied at a frame, by its name."""
+        of = [wrench for wrench in self.external if at in (None, wrench.at.name)]
+        return self._wrenches(t, q, v, held, of)
 
     def _wrenches(
         self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held, of: Sequence[ExternalWrench]

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from armsim.actuation import COUNTED, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory, Seen
-from armsim.dynamics import Algorithm, ExternalWrench
+from armsim.dynamics import BASE, Algorithm, ExternalWrench, InternalWrenches
 from armsim.errors import Refusal
 from armsim.expr import Scalar, Structure, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
@@ -239,7 +239,9 @@ class Plant:
     @cached_property
     def nameable(self) -> Layout:
         """What formulas may name: rows in which all is logged that can be."""
-        return replace(self.layout, logged=Logged(tuple(frame.name for frame in self.arm.frames)))
+        frames = [frame.name for frame in self.arm.frames]
+        names = dict.fromkeys((BASE, *self.arm.joint_names, *frames))
+        return replace(self.layout, logged=Logged(tuple(frames), tuple(names)))
 
     @property
     def follows(self) -> bool:
@@ -254,9 +256,11 @@ class Plant:
         """The state at time t [s], and the accelerations and torques that act from then on."""
         qd, qdd, torques = self.motion(t, state)
         x = self.parts(state)
-        arm = self.arm.at(self.held(t, x).since)
+        held = self.held(t, x)
+        arm = self.arm.at(held.since)
+        internal = InternalWrenches(arm, x.q, qd, qdd, partial(self.loads.all_wrenches, t, x.q, qd, held))
         desired = self.command.reference.at(t) if self.follows and isinstance(self.command, Controller) else None
-        return Instant(arm, x.q, qd, qdd, torques, self.algorithm, desired)
+        return Instant(arm, x.q, qd, qdd, torques, self.algorithm, internal, desired)
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t [s] on, n each."""

@@ -150,6 +150,11 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
         parts.append(f"{bold(title)}\n{_motor_table(motors, digits)}")
     title = "Links: mass, centre of mass, inertia about it (`armsim inertia` has all of it)"
     parts.append(f"{bold(title)}\n{_link_table(facts, digits)}")
+    if facts.frames:
+        rows: list[list[Cell]] = [
+            [of.name, of.link, *((fixed(x, digits), "m") for x in of.position)] for of in facts.frames
+        ]
+        parts.append(f"{bold('Frames, in their links')}\n{table(['frame', 'link', 'x', 'y', 'z'], rows)}")
     return "\n\n".join([*parts, *_at_pose(facts, rotors, degrees, digits, where)])
 
 

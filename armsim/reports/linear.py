@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from textwrap import indent
 
-from armsim import document
 from armsim.document.base import plain
 from armsim.document.timing import seconds
-from armsim.files.yaml_writer import yaml_text
+from armsim.files.yaml_writer import block
 from armsim.linear.loop import JointLoop
 from armsim.linear.model import LinearModel
 from armsim.linear.regulator import Regulator
@@ -162,7 +160,7 @@ def _lqr(regulator: Regulator) -> str:
         return wrapped(f"{text} Take a larger r, or encoders whose `filter` is faster.")
     if extra == math.inf:
         text = wrapped(f"{intro} The whole arm is not held by that: a mode {slowest}. Use the full matrix K:")
-        return f"{text}\n\n{_block(regulator.full_control)}"
+        return f"{text}\n\n{block('control', plain(regulator.full_control))}"
     costs = f"{100 * extra:.3g} % more than the full matrix K"
     text = wrapped(f"{intro} That holds the whole arm: its slowest mode {slowest}. It costs {costs}.")
     joints = regulator.about.plant.arm.joints
@@ -172,19 +170,14 @@ def _lqr(regulator: Regulator) -> str:
         soft = f"! these gains are soft: to carry gravity {softest.name} needs a target {number(far, 4)} {unit} off the pose"
         text += "\n" + wrapped(f"{soft}; a larger q or a smaller r makes them stiffer")
     comment = "the target is off the pose by what gravity takes, so that the arm rests in the pose"
-    full = f"# or the full matrix, on {_fed_back(regulator)}\n{_block(regulator.full_control)}"
-    return f"{text}\n\n# {comment}\n{_block(regulator.control)}" + f"\n\n{full}" * closed.stable
+    full = f"# or the full matrix, on {_fed_back(regulator)}\n{block('control', plain(regulator.full_control))}"
+    return f"{text}\n\n# {comment}\n{block('control', plain(regulator.control))}" + f"\n\n{full}" * closed.stable
 
 
 def _fed_back(regulator: Regulator) -> str:
     """What the full matrix multiplies."""
     more = ["currents"] * regulator.inductive + ["commands on their way"] * (regulator.delay > 0)
     return listed(["positions", "velocities", *more]) if more else "positions, velocities"
-
-
-def _block(control: document.Control) -> str:
-    """A `control` block."""
-    return f"control:\n{indent(yaml_text(plain(control)), '  ').rstrip()}"
 
 
 def _weight(value: float | list[float]) -> str:

@@ -57,10 +57,11 @@ def account(summary: RunSummary, duration: float, degrees: bool, verbose: bool) 
 def outcome(summary: RunSummary, degrees: bool, verbose: bool) -> list[str]:
     """What came of a run: problems, joints, figures of merit, energies, error, measures and advice."""
     lines, end = [], in_unit(summary, degrees).end
+    advised = [wrapped(f"! {warning}") for warning in summary.advice]
     if end is not None:
-        wrong = problem_lines(end, degrees)
+        wrong = [*problem_lines(end, degrees), *_wrong_at_end(end, degrees), *advised]
         lines += ["", *wrong] if wrong else []
-        notes = [*_moment_notes(summary), *_notes(end, degrees)]
+        notes = [*_moment_notes(summary), *_notes(end)]
         lines += ["", _joint_table(end.joints, degrees, 10 if verbose else 5), *notes, ""]
         lines += figure_table(end.joints, end.figures, degrees) if verbose and end.figures else []
         x, y, z = (fixed(value, 6) for value in end.tool.position)
@@ -68,10 +69,9 @@ def outcome(summary: RunSummary, degrees: bool, verbose: bool) -> list[str]:
         lines += figure_lines(end.joints, end.figures, degrees) if end.figures else []
         lines += [*_energy_lines(end, 6 if verbose else 3), *step_error_lines(summary)]
     else:
-        lines.append("")
+        lines += ["", *advised]
     measures = summary.measures or {}
     lines += [f"measure  {name}: {number(m.value, 6)} {m.unit}".rstrip() for name, m in measures.items()]
-    lines += [wrapped(f"! {warning}") for warning in summary.advice]
     if summary.rows == 1 and summary.status == "complete":
         lines.append(wrapped("! one row was written, of the start: `log.every` is longer than the duration"))
     return lines
@@ -194,10 +194,10 @@ def _moment_notes(summary: RunSummary) -> list[str]:
     if not summary.moments:
         return []
     every = f"one every {summary.duration / summary.moments:g} s"
-    return [wrapped(f"* peaks as seen at {summary.moments} moments, {every}; between them they may be higher")]
+    return [wrapped(f"* peaks are those of {summary.moments} moments, {every}; true peaks may be higher")]
 
 
-def _notes(end: EndState, degrees: bool) -> list[str]:
+def _notes(end: EndState) -> list[str]:
     notes = []
     dry = [joint for joint in end.joints if joint.at_rest is not None]
     if dry:
@@ -210,12 +210,18 @@ def _notes(end: EndState, degrees: bool) -> list[str]:
             f"* the steady droop that gravity leaves under pd control: gravity torque / ({gain}); the integral of pi or pid "
             "takes it away"
         )
+    return [wrapped(note) for note in notes]
+
+
+def _wrong_at_end(end: EndState, degrees: bool) -> list[str]:
+    """Limits, motions away from targets and beyond ranges that are no `problems`."""
+    notes = []
     units = {joint.name: joint_unit(joint.type, degrees) for joint in end.joints}
     if end.ending is not None:
         told = [of.joint for of in end.problems or () if isinstance(of, LongAtLimit)]
         untold = [joint for joint in end.ending.saturated if joint not in told]
         if untold:
-            notes.append(f"! at the end a limit of its drive acts on {', '.join(untold)}")
+            notes.append(f"! {', '.join(untold)} at a limit of the drive at the end")
         for away in end.ending.departing:
             notes.append(
                 f"! {away.joint} moves away from its target: from {away.since:g} s on its error grew from "

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from armsim.actuation import limit_torques
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
+from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm
+from armsim.plant.columns import WRENCH
 from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 
 if TYPE_CHECKING:
@@ -39,6 +41,20 @@ def state_table(
             unit = joint_unit(type, degrees, RATES[what]) if what in RATES else JOINT_TYPES[type].unit_of(what)
             row.append("-" if value is None else (text, unit))
     return table(["joint", *wanted], rows)
+
+
+def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> str:
+    """What base, joints and frames carry: a line each.
+
+    Args:
+        wrenches: Moment [N·m] and force [N], by name.
+        digits: Significant digits.
+    """
+    rows: list[list[Cell]] = [
+        [name, *zip(numbers([*f, *n], digits), ["N"] * 3 + ["N·m"] * 3, strict=True)]
+        for name, (n, f) in wrenches.items()
+    ]
+    return table(["at", *WRENCH], rows)
 
 
 def friction_notes(slipping: Sequence[str] | None, count: int) -> list[str]:

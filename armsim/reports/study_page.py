@@ -113,7 +113,7 @@ def _drawn(study: Study, found: Runs, by: str) -> Section:
     described = (
         f"{by} of {counted(found.done, 'run')} over {', '.join(found.paths)}; the table below has the best runs."
     )
-    return Section(title, "", png_of(study_figure(found, study.design.axes, by, study.unit(by)), DPI), described)
+    return Section(title, "", png_of(study_figure(found, study.design.axes, by, study.units(by)), DPI), described)
 
 
 def _repeated(study: Study, found: Runs, index: int) -> Run:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armsim.batches.runs import COMPLETE
 from armsim.document.base import written
 from armsim.document.timing import seconds
-from armsim.files.yaml_writer import yaml_text
+from armsim.files.study_folder import TUNED
+from armsim.files.yaml_writer import block
 from armsim.formulas.quantity import plain_number
 from armsim.notebook import counted
 from armsim.reports.table import number, table, wrapped
@@ -17,10 +20,10 @@ from armsim.tuning.result import TuningResult
 from armsim.tuning.validation import split_of
 
 WHY = {
-    STEP: "the step: with a tenth of it they hold",
-    SAMPLING: "sampling: with ten times the samples they hold",
-    CONTROL: "control: its law, its gains, the limits of the drives",
-    UNKNOWN: "what could not be tried: finer steps or samples are refused",
+    STEP: "the step: they hold with a tenth of it",
+    SAMPLING: "sampling: they hold with ten times the samples",
+    CONTROL: "control: law, gains, limits of the drives",
+    UNKNOWN: "unknown: finer steps or samples are refused",
 }
 
 
@@ -31,9 +34,10 @@ def report(found: TuningResult) -> str:
     first = f"; {number(found.first.objective)} {whose}" if found.first is not None and found.first.sound else ""
     lines = [f"{found.name}: {found.minimise} {number(found.objective)}{over}{first}", *_trials(found)]
     if found.status != COMPLETE:
-        lines.append("interrupted: the same command goes on; what is above is the best so far")
+        lines.append("interrupted: this is the best so far; the same command continues")
         return "\n".join(map(wrapped, lines))
     lines += [f"! {note}" for note in _doubts(found)]
+    lines += [f"notes    {note}" for note in found.notes]
     lines += _where(found)
     printed = ["\n".join(map(wrapped, lines)), _numbers(found)]
     more = _others(found)
@@ -60,19 +64,23 @@ def _doubts(found: TuningResult) -> list[str]:
     if found.merit.violation:
         notes.append("no trial meets all conditions; this one misses them least")
     for path in found.outside:
-        mend = "is outside its bounds: the search began at the nearer one"
+        mend = "is outside its bounds: the search began at the nearest bound"
         notes.append(f"{path} is {number(found.before[path])} in the file, which {mend}")
     for path, end, bound in found.at_bounds:
-        notes.append(f"{path} is at its {end} bound, {plain_number(bound)}: beyond it may be better")
+        notes.append(f"{path} is at its {end} bound, {plain_number(bound)}: a value beyond it may be better")
     return notes
 
 
 def _where(found: TuningResult) -> list[str]:
     """Where it holds, and why not elsewhere."""
     said = " and ".join(found.conditions) if found.conditions else "the run comes to its end"
-    lines = [f"holds    means: {said}", f"         {found.held} of {counted(found.cases, 'case')} it was tuned at"]
+    because = f" ({found.why})" if found.why else ""
+    lines = [
+        f"holds    means: {said}{because}",
+        f"         {found.held} of {counted(found.cases, 'case')} it was tuned at",
+    ]
     if found.test is None:
-        return [*lines, "         not tested elsewhere: nothing is known to vary (name it with --test)"]
+        return [*lines, "         no test on other cases: name some with --test"]
     lines.append(
         f"         {int(found.holds.sum())} of {counted(len(found.holds), 'case')} it was not tuned at: {found.tried}"
     )
@@ -126,5 +134,15 @@ def _others(found: TuningResult) -> str:
 
 
 def _control(found: TuningResult) -> str:
-    """The `control` block of a scenario."""
-    return yaml_text(written({"control": found.control})).rstrip() if found.control else ""
+    """The `control` block of a scenario, with as many digits of what was found as the table has."""
+    sought = {*found.values.values()}
+
+    def shown(data: Any) -> Any:
+        if isinstance(data, dict):
+            return {key: shown(value) for key, value in data.items()}
+        if isinstance(data, list):
+            return [shown(value) for value in data]
+        return float(number(data)) if data in sought else data
+
+    control = shown(written(found.control or {}))
+    return f"# {TUNED} has all digits\n{block('control', control)}" if control else ""

@@ -239,7 +239,8 @@ class LoopPlan:
         text = sources.digest(sources.TRACED if self.opened is None else sources.LOADED)
         dt = None if "dt" in self.accuracy() else self.dt
         kept = len(self.kept), self.rare  # also of measures without results, as the figures of an undriven arm
-        asked = content_of([dt, self.parts, self.results, kept, self.rows, self.plant.audit, self.refinable])
+        rows = self.rows and self.plant.logged
+        asked = content_of([dt, self.parts, self.results, kept, rows, self.plant.audit, self.refinable])
         return f"{text} {made} {asked} {self.open}" if made and asked else ""
 
     @cached_property

@@ -78,7 +78,8 @@ def saved_run(record: RunRecord) -> Run:
     facts = summary_of(record)
     tables = [RowBlocks(path, strict=True) for path in record.tables]
     found = sum(len(table.headings) - 1 for table in tables)
-    logged = Logged(tuple(record.value("scenario", "log", kind=Mapping).get("frames", ())))
+    log = record.value("scenario", "log", kind=Mapping)
+    logged = Logged(*(tuple(log.get(key, ())) for key in ("frames", "wrenches")))
     layout = Layout(arm, found > len(Layout(arm, False, logged).columns), logged)
     both = zip(layout.headings(), layout.headings(True), strict=True)
     spelled = [{own.text: 1.0, other.text: other.factor} for own, other in both]

@@ -58,7 +58,7 @@ def _chosen(scenario: Scenario) -> MethodChoice:
     damping = list(dict.fromkeys(_damping(scenario)))
     if damping:
         return MethodChoice(
-            "rodas", f"{listed(damping)} can decay much faster than the arm moves, which sets no limit to its steps"
+            "rodas", f"{listed(damping)} can decay much faster than the arm moves; that does not limit its steps"
         )
     duration = scenario.clock.steps * scenario.dt
     free = scenario.command is None and not scenario.external and not any_sticks(scenario.arm)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -105,14 +105,27 @@ class StudyRuns:
         return tuple(dict.fromkeys(name for names in self.results.values() for name in names))
 
     def notes(self) -> tuple[str, ...]:
-        """What was grouped, in words."""
+        """Whether the controller's model knows what is varied, and what was grouped, in words."""
+        told, moved = tuple[str, ...](), arm_paths(self.paths)
+        models = {
+            x.model is None for x in self.files if x.document.control is not None and x.document.control.has_model
+        }
+        if moved and models == {True}:
+            robot = self.files[0].document.robot
+            mend = f"`control.model: {robot if isinstance(robot, str) else 'arm.yaml'}` gives it one of its own"
+            told = (f"the controller's model has {listed(moved)}, too; {mend}",)
+        elif moved and models == {False}:
+            told = (f"the controller does not know {listed(moved)}: its model is that of `control.model`",)
         if not self.structural:
-            return ()
+            return told
         many = len(self._structures)
         refused = sum(isinstance(made, str) for made in self._structures.values())
         groups = f"{many} groups of runs, each with machine code of its own" if many > 1 else "one group of runs"
         without = f"; {refused} of them cannot be run" if refused else ""
-        return (f"grouped by {', '.join(self.structural)}, which decide what is computed: {groups}{without}",)
+        return (
+            *told,
+            f"grouped by {', '.join(self.structural)}, which decide what is computed: {groups}{without}",
+        )
 
     @property
     def files(self) -> list[ScenarioFile]:
@@ -267,6 +280,11 @@ class StudyRuns:
         whole = batch.run(found, members, before)
         self.loop_s += batch.seconds["loop_s"]
         return whole
+
+
+def arm_paths(paths: Iterable[str]) -> list[str]:
+    """Those of some paths that change the arm, and what it carries."""
+    return [path for path in paths if path.split(".")[0] in ("robot", "payload")]
 
 
 def _is_structure(path: str) -> bool:

@@ -19,6 +19,7 @@ from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.values import Values, listed, parse_values
 from armsim.loading import Given, Overrides
 from armsim.loading.checked import ScenarioFile
+from armsim.loading.open_paths import unit_at
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import scenario_of
 from armsim.measures import measures_of
@@ -89,10 +90,13 @@ class Study:
         except (FileFaults, UsageError):
             return None
 
-    def unit(self, by: str) -> str:
-        """The unit of a measure; empty where it has none, or run 0 is refused."""
-        units = () if self.first is None else measures_of([by], make_plant(self.first))[0].units
-        return units[0] if len(units) == 1 else ""
+    def units(self, by: str) -> dict[str, str]:
+        """The units of what is varied and of a measure, by name; empty where there is none, or run 0 is refused."""
+        if self.first is None:
+            return {}
+        (measure,) = measures_of([by], make_plant(self.first))
+        own = measure.units[0] if len(measure.units) == 1 else ""
+        return {path: unit_at(self.first.file, path) for path in self.design.axes} | {by: own}
 
     def sources(self, files: Sequence[ScenarioFile]) -> list[dict[str, str]]:
         """The files that scenarios were read from, as study.yaml has them.

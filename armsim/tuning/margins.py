@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from armsim.control import ComputedTorque, Controller
 from armsim.document.base import plain, walk
 from armsim.document.overrides import Overrides
 from armsim.errors import ArmsimError
 from armsim.formulas.quantity import Quantity
 from armsim.formulas.values import Values
+from armsim.loading.open_paths import places_at
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import MOST_DELAY
 from armsim.studies.design import Design, Rows, crossed
-from armsim.studies.runs import StudyRuns
+from armsim.studies.runs import StudyRuns, arm_paths
 from armsim.studies.study import Study
 from armsim.tuning.objective import Condition, outcome
-from armsim.tuning.task import Task, places_at
+from armsim.tuning.task import Task
 from armsim.tuning.validation import PAYLOAD, is_unladen, mass_of, uniform
 
 FURTHEST = 16.0  # times, up and down
@@ -161,14 +161,11 @@ def _own_model(scenario: Scenario, axes: Mapping[str, Values]) -> Overrides:
 
     Not where cases are of other arms, with which it goes along.
     """
-    command = scenario.command
-    models = isinstance(command, Controller) and (
-        command.feedforward is not None or isinstance(command.law, ComputedTorque)
-    )
-    moved = any(path.split(".")[0] in ("robot", "payload") for path in axes)
-    if not models or moved or scenario.file.model is not None or scenario.file.document.payload is not None:
+    file = scenario.file
+    models = file.document.control is not None and file.document.control.has_model
+    if not models or arm_paths(axes) or file.model is not None or file.document.payload is not None:
         return {}
-    return {"control.model": plain(resolved_robot(scenario.file.robot.document))}
+    return {"control.model": plain(resolved_robot(file.robot.document))}
 
 
 def _gains(scenario: Scenario) -> dict[str, float]:

@@ -41,10 +41,12 @@ class TuningResult:
         merit: Of that: objective, and how far conditions are missed.
         trials: The table of the trials: stage, numbers, "objective", "violation", "failed".
         conditions: When a case holds, as text.
+        why: How those follow that were not asked, in words.
         tried: The cases of the test, in words.
         test: The runs of cases that it was not tuned at; None where there are none.
         holds: Which of them hold.
         causes: How many of the cases that do not hold, of those that were looked into, do not because of what.
+        notes: On its cases and those of the test: whether the controller's model knows them, and what was grouped.
         held: How many of its own cases hold.
         margins: How much numbers, masses and delay may be off before one of them does not.
         control: The controller of the tuned scenario, without defaults; None where it has none.
@@ -63,10 +65,12 @@ class TuningResult:
     merit: Merit
     trials: Runs = field(repr=False)
     conditions: tuple[str, ...] = ()
+    why: str = ""
     tried: str = ""
     test: Runs | None = field(default=None, repr=False)
     holds: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool), repr=False)
     causes: Mapping[str, int] = field(default_factory=dict, repr=False)
+    notes: tuple[str, ...] = ()
     held: int = 0
     margins: tuple[Margin, ...] = field(default=(), repr=False)
     control: document.Control | None = field(default=None, repr=False)

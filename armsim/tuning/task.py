@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 
+from armsim.batches.runs import Runs
 from armsim.document.study import MOST_CASES
-from armsim.errors import ArmsimError, UsageError, spelled
+from armsim.errors import UsageError, spelled
 from armsim.formulas.values import combinations
-from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import open_numbers
+from armsim.loading.open_paths import places_at
 from armsim.loading.scenario import Scenario
-from armsim.loading.settle import numbers_at
 from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
 from armsim.tuning.objective import Objective, condition_of, measures_of
 from armsim.tuning.search import most_trials
 from armsim.tuning.tuning import Tuning
-from armsim.tuning.validation import conditions_of, test_of, uniform
+from armsim.tuning.validation import asked_conditions, conditions_of, test_of, uniform
 
 
 class Task:
@@ -30,7 +31,8 @@ class Task:
         runs: Runs by the numbers, then by what the cases vary.
         cases: The cases, shape (cases, paths).
         objective: What is minimised.
-        conditions: When a case holds.
+        conditions: When a case holds, as far as it is asked; once numbers are found, see `judged`, in full.
+        why: How those that are not asked follow, in words.
         test: Cases on which the result is tested; None if there are none.
         most: How many trials there may be.
 
@@ -55,7 +57,7 @@ class Task:
         self.objective.check(self.runs)
         self.cases = rows_of(study.design)
         scenario = self.uncased(self.start)
-        self.conditions = conditions_of(tuning, scenario)
+        self.conditions, self.why = asked_conditions(tuning), ""
         self.test = test_of(tuning, scenario, self.runs.structural)
         StudyRuns(self.study(self.test or Design(), {}), 1)  # what could not be made is refused before the search
         if self.test is not None:
@@ -72,6 +74,17 @@ class Task:
         """The study of whether other cases hold, with numbers."""
         return self.tuning.study.over(design, values, measure=measures_of(self.conditions))
 
+    def judged(self, values: Mapping[str, float]) -> Task:
+        """The task with all conditions, some of which may follow from the runs of its cases with numbers that were found."""
+
+        def run(measure: tuple[str, ...]) -> Runs:
+            study = self.tuning.study
+            return StudyRuns(study.over(study.design, values, measure=measure), self.threads)(self.cases)
+
+        found = copy(self)
+        found.conditions, found.why = conditions_of(self.tuning, self.uncased(values), run)
+        return found
+
     def uncased(self, values: Mapping[str, float]) -> Scenario:
         """The scenario with numbers, in no case.
 
@@ -87,14 +100,6 @@ class Task:
             if shared is not None:
                 where, mend = spelled(f"{option} {path}", option.removeprefix("--")), "leave one of them out"
                 raise UsageError.of(where, "a number that is not sought", f"{shared}, which is", mend)
-
-
-def places_at(file: ScenarioFile, path: str) -> tuple[str, ...]:
-    """The numbers of a scenario that a path stands for, each by a path of its own; none where it is structure."""
-    try:
-        return tuple(numbers_at(file.whole, path))
-    except ArmsimError:
-        return ()
 
 
 def rows_of(cases: Design) -> Rows:

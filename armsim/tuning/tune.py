@@ -85,8 +85,8 @@ def tune(
         method: "nelder_mead" or "differential_evolution".
         trials: How many at most in each stage; as many as suit the method unless given.
         seed: Of what is drawn.
-        holds: Conditions under which a case holds; those of `subject_to`, and staying within 0.05 rad or m of the goal for the
-            last fifth of the run, unless given.
+        holds: Conditions under which a case holds; those of `subject_to`, and errors like those of the cases it is tuned at,
+            unless given; see docs/tuning.md.
         test: Values of cases on which the result is tested, by path; ranges of `cases`, or poses and payloads, unless given.
         draw_test: How many of them are drawn.
         threads: How many; as many as there are processors unless given.
@@ -157,6 +157,8 @@ def run_tuning(
         if not trials.merit.sound:
             raise _nothing(made.path, trials.table)
         try:
+            task = task.judged(trials.best)
+            found = replace(found, conditions=tuple(one.text for one in task.conditions), why=task.why)
             return _validate(task, found, scenario, watch)
         except KeyboardInterrupt:
             return replace(found, status=INTERRUPTED)
@@ -202,9 +204,9 @@ def _result(task: Task, trials: Trials, made: StudyFolder, scenario: Scenario, s
         bounds=task.sought,
         merit=trials.merit,
         trials=trials.table,
-        conditions=tuple(one.text for one in task.conditions),
         control=None if control is None else unusual(control),
         tried=test_in_words(task.test),
+        notes=task.runs.notes(),
         simulated=task.runs.loop_s,
     )
 
@@ -229,7 +231,8 @@ def _validate(task: Task, found: TuningResult, scenario: Scenario, watch: Watch)
     write_tuned(found.folder, tuning.study.scenario, {**tuning.study.overrides, **found.values}, comment)
     if task.test is not None:
         test = _test(task, found, task.test, watch)
-        found = replace(found, test=test, holds=met(task.conditions, test))
+        notes = tuple(dict.fromkeys((*found.notes, *test.notes)))
+        found = replace(found, test=test, holds=met(task.conditions, test), notes=notes)
     known = _known(found)
     if known is not None:
         return known

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,9 @@ from armsim.studies.design import SOBOL, Design
 from armsim.tuning.objective import Condition, condition_of
 from armsim.tuning.tuning import Tuning
 
-BAND = 0.05  # rad or m, within which a run holds where nothing else is said
+BAND = re.compile(r"settling_time\w*\(([^()]+)\)")  # that an objective names
+FINEST = 1e-3  # rad, m or s: the least band, or error, of a condition that follows from runs
+WORSE = 2.0  # times the error of the cases it was tuned at, with which others still hold
 SETTLED = 0.8  # of the run, by which it must be within
 DRAWN = 256  # cases
 PAYLOAD = "payload.mass"
@@ -27,18 +30,46 @@ LOAD = 0.1  # of the arm's mass: the largest payload, where nothing else is said
 LEAST_SPLIT = 0.05  # of the cases, on either side of a threshold that is told
 
 
-def conditions_of(tuning: Tuning, scenario: Scenario) -> tuple[Condition, ...]:
-    """When a run holds: as asked; else by the conditions, and by staying near its goal for the last fifth of its time.
+def asked_conditions(tuning: Tuning) -> tuple[Condition, ...]:
+    """When a run holds, as far as that is asked."""
+    return tuple(map(condition_of, tuning.subject_to if tuning.holds is None else tuning.holds))
 
-    The latter is not added where a condition is on errors.
+
+def conditions_of(
+    tuning: Tuning, scenario: Scenario, run: Callable[[tuple[str, ...]], Runs]
+) -> tuple[tuple[Condition, ...], str]:
+    """When a run holds: as asked; else by the conditions, and by an error like that of the runs it was tuned at; and why so.
+
+    The latter is not added where a condition is on errors. To a goal, the error is to stay within a band for the last fifth of
+    the time: the band that the objective names; else 2 % of the way, or twice the mean error of the runs, weighted by time.
+    Along a reference that goes on, its root mean square is to be at most twice that of the runs.
+
+    Args:
+        tuning: What is asked.
+        scenario: With what was found, in no case.
+        run: Runs all cases with what was found; takes measures.
     """
-    if tuning.holds is not None:
-        return tuple(map(condition_of, tuning.holds))
-    texts = list(tuning.subject_to)
-    on_errors = any(word in text for text in texts for word in ("settling_time", "error"))
-    if isinstance(scenario.command, Controller) and not scenario.command.reference.timed and not on_errors:
-        texts.append(f"settling_time({plain_number(BAND)}) <= {plain_number(SETTLED)}*duration")
-    return tuple(map(condition_of, texts))
+    asked, named = asked_conditions(tuning), BAND.search(tuning.minimise)
+    on_errors = any(word in one.text for one in asked for word in ("settling_time", "error"))
+    if tuning.holds is not None or on_errors or not isinstance(scenario.command, Controller):
+        return asked, ""
+    if scenario.command.reference.timed:
+        most = float(run(("rms_error",))["rms_error"].max())
+        return (*asked, condition_of(f"rms_error <= {_rounded(most)}")), "twice the error of the tuned runs"
+    why = "the band of what was minimised"
+    settled = f"settling_time({named[1]})" if named else ""
+    if named is None:
+        names = tuple(f"itae_{joint.name}" for joint in scenario.arm.joints)
+        runs = run((*names, "duration"))
+        mean = max(float((2.0 * runs[name] / runs["duration"] ** 2).max()) for name in names)
+        why = "within 2 % of its way, or twice the time-weighted mean error of the tuned runs"
+        settled = f"min(settling_time, settling_time({_rounded(mean)}))"
+    return (*asked, condition_of(f"{settled} <= {plain_number(SETTLED)}*duration")), why
+
+
+def _rounded(error: float) -> str:
+    """An error like that of some runs, to one digit."""
+    return f"{max(FINEST, WORSE * error):.1g}"
 
 
 def test_of(tuning: Tuning, scenario: Scenario, structural: Collection[str]) -> Design | None:

@@ -30,7 +30,7 @@ def wheel(volts, method: str, gear: float = -40.0, inertia: float = 0.7, frictio
         "inputs": {"voltage": [volts]},
         "log": {"every": 2e-4},
     }
-    return armsim.simulate(scenario, engine="python" if method == "rk54" else "llvm")
+    return armsim.simulate(scenario)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def wheel(volts, method: str, gear: float = -40.0, inertia: float = 0.7, frictio
         for j, method in enumerate(ADAPTIVE)
     ],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_current_rises_along_its_exponential_and_is_held_at_the_amplifiers_limit(limits, method, sign):
     """Every two of limits, methods and signs together."""
     run = wheel(sign * 24.0, method, friction={"coulomb": 100.0}, limits=limits)  # friction locks the rotor
@@ -55,7 +55,7 @@ def test_a_current_rises_along_its_exponential_and_is_held_at_the_amplifiers_lim
 
 @pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("gear", [40.0, -40.0])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_beyond_its_greatest_speed_a_coil_takes_no_current_that_drives_and_any_that_brakes(gear, method):
     heavy = {"inertia": 1e9, "initial": 95.0 / gear, "limits": {"speed": 80.0}}  # nothing slows it, nor its shaft
     driven, braked = (wheel(volts, method, gear, **heavy) for volts in (24.0, -24.0))

@@ -23,8 +23,9 @@ QUESTIONS = {
     "forward_kinematics": 1,
     "link_poses": 1,
     "jacobian": 1,
+    "wrenches": 3,
 }
-SHAPES = {"mass_matrix": (5, 5), "kinetic_energy": (), "potential_energy": (), "jacobian": (6, 5)}
+SHAPES = {"wrenches": (5, 6), "mass_matrix": (5, 5), "kinetic_energy": (), "potential_energy": (), "jacobian": (6, 5)}
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +106,32 @@ def test_what_is_left_out_is_zero(arm, states):
     np.testing.assert_array_equal(arm.forward_dynamics(q, qd), arm.forward_dynamics(q, qd, zero))
 
 
+def test_wrenches_at_names_are_those_of_the_whole_in_any_order_and_one_name_alone_has_no_axis(arm, states):
+    whole = arm.wrenches(*states)
+    np.testing.assert_array_equal(arm.wrenches(*states, at=["R3", "R1"]), whole[:, [2, 0]])
+    np.testing.assert_array_equal(arm.wrenches(*states, at="R5"), whole[:, 4])
+    np.testing.assert_array_equal(arm.wrenches(states[0][0], at="R5"), arm.wrenches(states[0][0])[4])
+
+
+def test_a_sensor_at_the_tool_carries_the_payload():
+    loaded = armsim.load_robot("two_link", {"payload": {"mass": 0.3}})
+    level = loaded.wrenches([0.0, 0.0], at="tool")
+    assert level == pytest.approx([0, 0, 0, 0, 0.3 * 9.81, 0], abs=1e-15)
+
+
+def test_a_joint_called_base_is_meant_before_the_base():
+    link = {"type": "revolute", "mdh": {}, "bodies": [{"point": {"mass": 2, "center": [0.3, 0, 0]}}]}
+    named = [armsim.load_robot({"format": "armsim/robot/1", "name": "arm", "joints": [{"name": name, **link}]})
+             for name in ("base", "R1")]  # fmt: skip
+    np.testing.assert_array_equal(named[0].wrenches([0.4], at="base"), named[1].wrenches([0.4], at="R1"))
+    assert (named[1].wrenches([0.4], at="R1") != named[1].wrenches([0.4], at="base")).any()
+
+
+def test_a_wrench_at_an_unknown_name_is_refused_with_the_nearest(arm):
+    with pytest.raises(UsageError, match=r"(?s)joint or a frame.*'tol'.*did you mean `tool`"):
+        arm.wrenches(arm.initial, at=["base", "tol"])
+
+
 def test_lists_are_taken_too(arm):
     np.testing.assert_array_equal(arm.gravity_torque([0, -1.1, 0.3, 0, 0]), arm.gravity_torque(arm.initial))
 
@@ -171,6 +198,32 @@ def test_the_jacobian_is_the_slope_of_the_tools_position(arm, states):
         step = h * np.eye(5)[i]
         slope = (arm.forward_kinematics(q + step).position - arm.forward_kinematics(q - step).position) / (2 * h)
         np.testing.assert_allclose(J[:, 3:, i], slope, rtol=0, atol=1e-9)
+
+
+def test_a_frame_of_a_middle_link_has_its_pose_and_its_jacobian(states):
+    frames = {"left-tip": {"link": "R3", "xyz": [0.1, -0.2, 0.3], "rpy": [0.1, 0.2, 0.3]}, "hand": {"link": "R5"}}
+    arm, q, h = armsim.load_robot("arm5", {"frames": frames}), states[0], 1e-6
+    J = arm.jacobian(q, frame="left-tip")
+    assert not J[:, :, 3:].any()
+    for i in range(5):
+        step = h * np.eye(5)[i]
+        ahead, behind = (arm.forward_kinematics(q + sign * step, "left-tip").position for sign in (1, -1))
+        np.testing.assert_allclose(J[:, 3:, i], (ahead - behind) / (2 * h), rtol=0, atol=1e-9)
+    place = arm.link_poses(q)
+    np.testing.assert_array_equal(arm.forward_kinematics(q, frame="hand").position, place.position[:, 4])
+    np.testing.assert_array_equal(arm.forward_kinematics(q, frame="tool").quaternion, arm.forward_kinematics(q)[1])
+    python = armsim.load_robot("arm5", {"frames": frames}, engine="python")
+    np.testing.assert_array_equal(python.jacobian(q, "left-tip"), J)
+
+
+def test_a_frame_that_the_arm_lacks_is_refused_with_those_that_it_has(arm, told):
+    said = []
+    for ask in (arm.forward_kinematics, arm.jacobian):
+        with pytest.raises(UsageError) as caught:
+            ask(arm.initial, frame="R5")
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+    told(said[0])
 
 
 def test_quaternions_have_length_one_and_no_negative_w(arm, states):

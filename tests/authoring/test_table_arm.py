@@ -101,8 +101,12 @@ def test_a_variable_in_d_slides_and_offsets_stay(tmp_path):
         ("a,alpha,d\n0,0,0\n", "table.csv", "columns a, alpha, d; rows: 1"),
         ("a,alpha,d,theta\n", "table.csv", "columns a, alpha, d, theta; rows: 0"),
         ("", "table.csv", "columns of other names; rows: 0"),
-        ("a,alpha,d,theta\n0,0,0,q1\nl1,0,0,q2\n", "table.csv:3", "there is no `l1`"),
-        ("a,alpha,d,theta\n0,0,d1,q1\n", "table.csv:2", "there is no `d1`"),
+        (
+            "a,alpha,d,theta\n0,0,0,q1\nl1,0,0,q2\n",
+            "table.csv:3: a",
+            "write its value; the robot file makes a parameter of it",
+        ),
+        ("a,alpha,d,theta\n0,0,d1,q1\n", "table.csv:2: d", "found:    d1"),
     ],
 )
 def test_a_table_that_is_none_is_refused_with_its_line(tmp_path, text, where, words):
@@ -134,3 +138,21 @@ def test_a_planar_arm_speaks_in_l1_and_m1(tmp_path, convention):
     whole = m1 * l1**2 / 3 + m2 * l1**2 + m2 * l2**2 / 3 + 2 * coupling
     for entry, expected in ((M[0, 0], whole), (M[1, 0], m2 * l2**2 / 3 + coupling), (M[1, 1], m2 * l2**2 / 3)):
         assert sympy.expand(entry - expected) == 0
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+def test_a_table_whose_axes_are_parallel_is_an_arm_in_a_vertical_plane(tmp_path, convention):
+    rows = [0, 0.3, 0.25] if convention == "mdh" else [0.3, 0.25, 0.1]
+    text = "a,alpha,d,theta\n" + "".join(f"{a},0,0,q{i}\n" for i, a in enumerate(rows, 1))
+    arm = armsim.load_robot(written(tmp_path, text, convention)[0])
+    reach = np.array([0.3, 0.25, 0.5 if convention == "mdh" else 0.1])  # such a modified table has no last length
+    # rods of 1 kg, stretched out level
+    moments = [9.81 * sum(reach[k:j].sum() + 0.5 * reach[j] for j in range(k, 3)) for k in range(3)]
+    np.testing.assert_allclose(arm.gravity_torque([0, 0, 0]), moments, rtol=1e-12)
+    assert arm.forward_kinematics([0, 0, 0])[0] == pytest.approx([reach.sum(), 0, 0])
+
+
+@pytest.mark.parametrize("row", ["0.2,0,0.1,q2", "0.2,pi/2,0,q2", "0.2,0,d2,0", "0,0,0,q2"])
+def test_other_tables_keep_gravity_along_the_worlds_z_axis(tmp_path, row):
+    robot, _ = written(tmp_path, f"a,alpha,d,theta\n0.3,0,0,q1\n{row}\n0.1,0,0,q3\n", "dh")
+    assert "gravity: [0, 0, -g]" in Path(robot).read_text(encoding="utf-8")

@@ -61,7 +61,7 @@ def test_the_variants_move_in_every_mode(mixed, varied):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_lanes_have_the_bits_of_single_runs_by_every_method(mixed, varied, method):
     scenario = with_method(mixed, method)
     values = varied(scenario, 2, 2)
@@ -81,7 +81,7 @@ def test_lanes_have_the_bits_of_single_runs_by_every_method(mixed, varied, metho
     ids=["continuous", "torque", "inputs", "open terminals"],
 )
 @pytest.mark.parametrize("method", ["velocity_implicit", "rk54"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_lanes_have_the_bits_of_single_runs_under_every_command(mixed, varied, method, changes):
     scenario = with_method(mixed, method, **changes)
     paths = {

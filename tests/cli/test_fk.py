@@ -55,6 +55,31 @@ def test_the_table_shows_every_frame_and_the_tool_without_minus_zeros(armsim):
     assert lines[0] == "arm5: frames in the world at its initial pose"
 
 
+def test_the_frames_of_the_robot_come_after_the_tool(armsim, tmp_path):
+    robot = library.load_robot("arm5").document.replaced(frames={"left-tip": {"link": "R3", "xyz": [0.1, 0, 0]}})
+    library.document.save(robot, str(tmp_path / "own.yaml"))
+    lines = armsim("fk", str(tmp_path / "own.yaml")).out.splitlines()
+    assert [line.split()[0] for line in lines[9:11]] == ["tool", "left-tip"]
+    found, plain = (answer(armsim, name) for name in (str(tmp_path / "own.yaml"), "arm5"))
+    (frame,) = found.pop("frames")
+    pose = library.load_robot(robot).forward_kinematics(found["q"], frame="left-tip")
+    assert (frame["name"], frame["position"]) == ("left-tip", pose.position.tolist())
+    assert frame["quaternion"] == pose.quaternion.tolist()
+    assert plain.pop("frames") == []
+    assert found == plain
+    told = answer_of_info(armsim, tmp_path)
+    assert told["frames"] == [{"name": "left-tip", "link": "R3", "position": [0.1, 0, 0]}]
+    table = armsim("info", str(tmp_path / "own.yaml")).out.partition("Frames, in their links\n")[2].splitlines()
+    assert [line.split() for line in table[:2]] == [
+        ["frame", "link", "x", "y", "z"],
+        ["left-tip", "R3", "0.10000", "m", "0.00000", "m", "0.00000", "m"],
+    ]
+
+
+def answer_of_info(run, folder) -> dict:
+    return json.loads(run("info", str(folder / "own.yaml"), "--json").out)
+
+
 def test_verbose_shows_ten_decimals(armsim):
     assert "0.6232181325" in armsim("fk", "arm5", "-v").out
 

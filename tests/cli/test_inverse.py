@@ -162,6 +162,53 @@ def test_the_command_says_what_the_library_says(armsim):
     assert (found["voltage"], found["current"]) == (voltage.tolist(), current.tolist())
 
 
+# wrenches
+
+
+def test_wrenches_have_a_line_each_for_base_joints_and_frames_that_carry_something(armsim):
+    done = armsim("inverse", "rr", "--wrenches", "--payload", "0.5")
+    assert (done.code, done.err) == (0, "")
+    first, _, lines = done.out.rpartition("\n\n")
+    assert first + "\n" == armsim("inverse", "rr", "--payload", "0.5").out
+    # both links level, y up: 3, 4 and 0.5 kg at 0.8, 1.2 and 1.6 m
+    forces = {"base": 7.5, "R1": 7.5, "R2": 4.5, "tool": 0.5}
+    rows = {line.split()[0]: line.split()[1::2] for line in lines.splitlines()[1:]}
+    assert lines.splitlines()[0].split() == ["at", "fx", "fy", "fz", "mx", "my", "mz"]
+    assert list(rows) == list(forces)
+    for name, mass in forces.items():
+        assert float(rows[name][1]) == pytest.approx(mass * G, rel=1e-4)
+
+
+def test_wrenches_of_the_command_are_the_librarys(armsim, empty_folder, read_table):
+    robot = library.load_robot("arm5", {"payload.mass": 0.4})
+    motion = [[0.1, -0.4, 0.2, 0.6, -0.7], [0.3, -0.2, 0.1, 0.4, -0.5], [1.0, -1.0, 0.5, -0.5, 0.25]]
+    options = [f"--{key}={','.join(map(str, values))}" for key, values in zip(("q", "qd", "qdd"), motion)]
+    found = answer(armsim, "arm5", "--payload", "0.4", "--wrenches", *options)["wrenches"]
+    names = ["base", *robot.joints, "tool"]
+    assert list(found) == names
+    expected = robot.wrenches(*motion, at=names)
+    assert [[*of["moment"], *of["force"]] for of in found.values()] == expected.tolist()
+
+
+def test_a_trajectory_has_the_wrenches_as_columns(armsim, empty_folder, read_table):
+    armsim("simulate", "arm5_hold", "-o", "run", "--set", "duration=0.02", "--set", "log.every=1e-2")
+    ask = ("inverse", "arm5", "--trajectory", "run/trajectory.csv", "-o")
+    for file, more in (("tau.csv", ()), ("all.csv", ("--wrenches",))):
+        assert armsim(*ask, file, *more).code == 0
+    plain, found, run = (read_table(empty_folder / file) for file in ("tau.csv", "all.csv", "run/trajectory.csv"))
+    names = ["base", "R1", "R2", "R3", "R4", "R5"]
+    units = {"fx": "N", "fy": "N", "fz": "N", "mx": "Nm", "my": "Nm", "mz": "Nm"}
+    assert list(found) == [*plain, *(f"{part}_{name}_{unit}" for name in names for part, unit in units.items())]
+    q, qd, qdd = (
+        np.stack([run[f"{key}_R{i}_{unit}"] for i in range(1, 6)], axis=1)
+        for key, unit in (("q", "rad"), ("qd", "rad_s"), ("qdd", "rad_s2"))
+    )
+    expected = library.load_robot("arm5").wrenches(q, qd, qdd, names)
+    for k, name in enumerate(names):
+        for i, part in enumerate(("mx", "my", "mz", "fx", "fy", "fz")):
+            np.testing.assert_array_equal(found[f"{part}_{name}_{units[part]}"], expected[:, k, i])
+
+
 # the assignment's own check
 
 
@@ -398,3 +445,25 @@ def test_an_empty_list_is_no_list_of_zeros(armsim, option, told):
     wrong = armsim("inverse", "rr", f"--{option}", "")
     assert (wrong.code, wrong.out) == (2, "")
     told(wrong.err)
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (("inverse", "rr"), "torque"),
+        (("forward", "rr"), "qdd"),
+        (("advance", "rr", "--for", "0.01"), "end"),
+        (("fk", "rr"), "links"),
+        (("motor", "arm5", "--voltage", "24"), "motors"),
+    ],
+)
+def test_questions_about_an_arm_take_other_numbers_of_its_file(armsim, words, key):
+    number = "joints[0].motor.gear" if words[0] == "motor" else "joints[R2].initial"
+    as_it_is, changed = (json.loads(armsim(*words, "--json", *more).out) for more in ((), ("--set", f"{number}=1.25")))
+    assert changed[key] != as_it_is[key]
+
+
+def test_a_payload_adds_to_what_is_set(armsim):
+    shorter = answer(armsim, "rr", "--set", "joints[R2].initial=0.5", "--payload", "2")["torque"]
+    arm = library.load_robot("rr", {"joints[R2].initial": 0.5, "payload": {"mass": 2}})
+    assert shorter == pytest.approx(arm.gravity_torque(arm.initial).tolist(), rel=1e-12)

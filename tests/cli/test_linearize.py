@@ -262,6 +262,7 @@ def test_the_response_of_a_loop_is_a_table_and_in_json(armsim):
 
 
 @pytest.mark.parametrize("scenario", ["arm5_hold_pi", "two_link_hold", "puma560_hold"])
+@pytest.mark.handful(1)
 def test_a_bode_diagram_is_a_picture(armsim, empty_folder, scenario):
     pytest.importorskip("matplotlib")
     joint = next(iter(library.linearize(scenario, target=True).loops))  # of the last one friction holds it
@@ -282,3 +283,16 @@ def test_a_loop_that_there_is_not_is_refused(armsim, empty_folder, asked, told):
     done = armsim("linearize", *asked)
     assert (done.code, done.out) == (2, "")
     told(done.err)
+
+
+def test_blocks_of_gains_have_a_row_in_a_line_and_no_digits_of_rounding(armsim):
+    printed = armsim("linearize", "arm5_hold", "--at", "5", "--lqr", "q=100,r=1").out
+    block = printed[printed.index("  K:\n") + 5 : printed.index("  feedforward:")]
+    rows = [yaml.safe_load(line)[0] for line in block.splitlines()]
+    assert [len(row) for row in rows] == [10] * 5
+    model = library.linearize("arm5_hold", 5.0)
+    K = model.at_rest.lqr(100, 1).K
+    np.testing.assert_allclose(rows, K, rtol=5e-6, atol=1e-8)
+    assert 0.0 < np.abs(K[0, 1]) < 1e-9  # R1 turns about the vertical, and is held apart from R2
+    assert rows[0][1] == rows[1][0] == 0.0
+    assert "target: [0.0, -1.162912, 0.274127, 0.0, -0.002962]" in printed

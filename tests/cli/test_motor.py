@@ -105,3 +105,26 @@ def test_a_plot_is_a_picture(armsim, one, empty_folder):
     assert picture.startswith(b"\x89PNG")
     assert len(picture) > 10_000
     assert armsim("motor", one, "--plot", "a.png").code == 2
+
+
+@pytest.mark.parametrize("command", ["motor", "inverse", "forward", "fk", "draw"])
+def test_doubts_of_check_are_told_where_an_arm_is_asked(armsim, empty_folder, command):
+    armsim("new", "mine", "-q")
+    asked = (command, "mine/robot.yaml", *(["-o", "p.png"] if command == "draw" else []))
+    sound, doubted = (
+        armsim(*asked),
+        armsim(*asked, "--set", "joints[J2].motor.Kp=25.5", *["--force"] * (command == "draw")),
+    )
+    assert (sound.code, sound.err, doubted.code) == (0, "", 0)
+    assert "! --set joints[J2].motor.Kp: joints[1].motor.Kp: 25.5 N·m/A; data sheets have" in doubted.err
+    assert armsim(*asked, "--set", "joints[J2].motor.Kp=25.5", "-q", *["--force"] * (command == "draw")).err == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "mend"),
+    [("speed_constant", "write `Kp: 30/(pi*374)` for 374 rpm/V"), ("no_load_current", "write `coulomb: 0.0255*0.096`")],
+)
+def test_other_words_of_data_sheets_are_told_what_to_write(armsim, word, mend):
+    done = armsim("motor", "arm5", "--set", f"joints[R2].motor.{word}=0.1")
+    assert done.code == 2
+    assert mend in done.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -84,6 +85,23 @@ def test_a_window_shows_the_figure_that_was_asked_for(here, armsim, monkeypatch)
     plt.close("all")
     (figure,) = shown
     assert [axis.get_ylabel() for axis in figure.axes] == ["position [rad]"]
+
+
+def test_frames_have_panels_of_their_own_and_tolerances(here, armsim):
+    frames = ("--set", "robot.frames={mid: {link: R3}, left-tip: {link: R4}}", "--set", "log.frames=[mid,left-tip]")
+    for name, more in (("b", ()), ("c", ("--set", "payload.mass=0.1", "--deg"))):
+        assert armsim("simulate", "arm5_hold", *SHORT, *frames, *more, "-o", name).code == 0
+    done = armsim("plot", "b", "--columns", "x_*mid,?_left-tip_m,w?_mid", "--deg", "-o", "b.svg")
+    assert (done.code, done.err) == (0, "")
+    text = (here / "b.svg").read_text()
+    for label in ("frame [m]", "frame velocity [deg/s]"):
+        assert f"<!-- {label} -->" in text
+    done = armsim("compare", "b", "c", "--tolerance", "frame=1e-9,frame_velocity=9", "--json")
+    columns = json.loads(done.out)["columns"]
+    judged = {name: about["tolerance"] for name, about in columns.items() if about["tolerance"] is not None}
+    assert len(judged) == 26
+    assert {judged["x_mid_m"], judged["wx_mid_rad_s"]} == {1e-9, 9.0}
+    assert (done.code, columns["x_mid_m"]["began"] is not None) == (1, True)
 
 
 def test_sizes_are_width_times_height(here, armsim):

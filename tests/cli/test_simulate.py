@@ -46,6 +46,20 @@ def test_the_report_says_where_the_arm_ended_and_how_far_off(armsim, read_table,
     assert "x 0.620960  y 0.000000  z 0.324010 m" in report
 
 
+def test_what_went_wrong_stands_before_the_table_of_joints(armsim, empty_folder):
+    weak = ("--set", "control.kp=2", "--set", "control.target[4]=1.3", "--set", "duration=2")
+    for words in (
+        ("arm5_fall",),  # whose step is near its limit
+        ("arm5_hold", *weak),
+    ):
+        lines = armsim("simulate", *words).out.splitlines()
+        (table,) = (k for k, line in enumerate(lines) if line.startswith("joint "))
+        wrong = [k for k, line in enumerate(lines) if line.startswith("! ")]
+        assert wrong
+        assert max(wrong) < table
+    assert any(lines[k].startswith("! R5 was outside its range") for k in wrong)
+
+
 def test_pi_control_has_no_droop_to_speak_of(armsim):
     report = armsim("simulate", "arm5_hold_pi", *SHORT).out
     assert "droop" not in report
@@ -191,7 +205,7 @@ def test_set_changes_scenario_and_robot(armsim, empty_folder):
     assert scenario["duration"] == 0.01
 
 
-@pytest.mark.parametrize("setting", ["control.kp", "contol.kp=80"])
+@pytest.mark.parametrize("setting", ["control.kp", "contol.kp=80", "joints[R2].motor.gear=50"])
 def test_a_setting_that_leads_nowhere_is_refused_before_anything_is_written(armsim, empty_folder, setting, told):
     wrong = armsim("simulate", "arm5_hold", "--set", setting)
     assert (wrong.code, wrong.out) == (2, "")
@@ -306,7 +320,7 @@ def test_a_scenario_without_an_integrator_says_what_was_picked_and_how_many_step
     said = " ".join(done.out.split())
     assert said.startswith(f"{title} method rk54, picked because it chooses its steps, and nothing decays by itself")
     assert (recorded["method"], recorded["landings"]) == ("rk54", 1)
-    assert "* peaks as seen at 1000 moments, one every 0.001 s; between them they may be higher" in said
+    assert "* peaks are those of 1000 moments, one every 0.001 s; true peaks may be higher" in said
     assert recorded["scenario"]["integrator"] == {"method": "rk54", "rtol": 1e-6, "atol": 1e-9}
     again = armsim("simulate", "run/run.yaml", "-o", "again").out
     assert "picked" not in again

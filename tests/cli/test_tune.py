@@ -30,7 +30,8 @@ def test_it_prints_where_the_numbers_hold_and_writes_a_scenario_that_runs(armsim
         "results.csv", "study.yaml", "summary.yaml", "test", "tuned.yaml",
     ]  # fmt: skip
     block = yaml.safe_load(printed[printed.index("control:\n") :].split("\n\n")[0])
-    assert block["control"]["kp"] == yaml.safe_load(Path("t/tuned.yaml").read_text())["control"]["kp"]
+    tuned = yaml.safe_load(Path("t/tuned.yaml").read_text())["control"]["kp"]
+    assert block["control"]["kp"] == [float(f"{gain:.5g}") for gain in tuned] != tuned
     assert armsim("simulate", "t/tuned.yaml", "-q", "-o", "r").code == 0
     assert armsim("check", "t/study.yaml", "t/test/study.yaml").code == 0
     again = armsim("tune", "t/study.yaml", "-o", "t", "--json")  # which is done, and says the same

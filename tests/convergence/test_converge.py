@@ -49,7 +49,7 @@ def only(*args, **options):
         ("two_link_hold", "rk4", 4),
     ],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_methods_converge_at_their_order_on_shipped_scenarios(scenario, method, order):
     found = only(scenario, method, accuracy={1: 1e-4, 2: 1e-7, 4: 1e-8}[order])
     assert found.nominal == order

@@ -108,7 +108,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_no_hostile_robot_costs_much(tmp_path, name, work):
     path = tmp_path / "hostile.yaml"
     path.write_text(HOSTILE[name])

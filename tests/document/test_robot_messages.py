@@ -65,6 +65,12 @@ CASES = {
     "circular parameters": [("{upper: 0.38}", "{upper: 2*fore, fore: wrist + 1, wrist: upper}")],
     "parameter with the name of a function": [("{upper: 0.38}", "{upper: 0.38, sin: 1}")],
     "duplicate key": [("initial: 0", "initial: 0\n    initial: 1")],
+    "frames of names that cannot be, and of no link": [
+        (
+            "name: one\n",
+            "name: one\nframes:\n  R1: {link: R1}\n  tool: {link: R1}\n  a_m: {link: R1}\n  rad_s: {link: R1}\n  J: {link: R7}\n",
+        )
+    ],
     "swapped limits": [("lower: -1, upper: 1", "lower: 1, upper: -1")],
     "initial pose outside the limits": [("initial: 0", "initial: 1.5")],
     "pi among degrees": [("name: one", "name: one\nunits: {angle: deg}")],

@@ -52,6 +52,7 @@ def message(folder):
 
 CONTROL = "control: {law: pd, output: torque, kp: 10, kd: [1, 1]}"
 CASES = {
+    "a frame to log that the robot lacks": [("log: {every: 1e-2}", "log: {every: 1e-2, frames: [tool, tip]}")],
     "voltage without a motor": [("output: torque", "output: voltage")],
     "voltage inputs without a motor": [(CONTROL, "inputs: {voltage: [1, 2]}")],
     "unknown robot": [("bots/two.yaml", "bots/tow.yaml")],

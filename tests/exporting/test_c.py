@@ -113,7 +113,7 @@ def test_open_numbers_are_a_structure_with_the_values_of_the_file(tmp_path):
     done = library.export("arm5_hold", "c", tmp_path, ["step"], ["control.kp", "robot.joints[R1].motor.Ra"])
     assert [item.value for item in done.numbers] == [60, 60, 60, 20, 20, 1]
     header = (tmp_path / "arm5_hold.h").read_text()
-    assert "double control_kp_0;  /* control.kp[0] [V/rad or N·m/rad], 60.0 in the file */" in header
+    assert "double control_kp_0;  /* control.kp[0] [V/rad], 60.0 in the file */" in header
     assert "double robot_joints_0_motor_Ra;  /* robot.joints[0].motor.Ra [ohm], 1.0 in the file */" in header
     succeeds(["make", "test"], tmp_path)
 

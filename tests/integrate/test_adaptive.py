@@ -86,7 +86,7 @@ def test_the_error_of_a_pendulum_follows_the_tolerance_over_six_decades():
     true = start
     for k in range(5000):
         true = METHODS["rk4"].step(System(pendulum), k / 1000, true, 1 / 1000)  # 1e-13
-    tolerances = (10.0 ** -np.arange(4, 11)).tolist()
+    tolerances = (10.0 ** -np.arange(4, 11, 2)).tolist()
     errors, counts = [], []
     for rtol in tolerances:
         end, memory = advance(System(pendulum), 0.0, start, 5.0, rtol=rtol, atol=rtol)
@@ -103,7 +103,7 @@ def test_the_error_of_the_free_swing_of_arm5_follows_the_tolerance_over_six_deca
     rows = table.columns["t_s"] <= 1.5
     count = int(rows.sum()) - 1
     assert table.columns["t_s"][count] == 1.5
-    tolerances = (10.0 ** -np.arange(5, 12)).tolist()
+    tolerances = (10.0 ** -np.arange(5, 12, 2)).tolist()
     errors = []
     for rtol in tolerances:
         plant = Plant(arm, None, method="rk54", tolerance=Tolerance(rtol, rtol))

@@ -44,7 +44,7 @@ def off(family, seed, dt, folder):
 
 
 @pytest.mark.parametrize(("family", "seed"), FAMILIES.items(), ids=FAMILIES)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_rk4_keeps_order_4_through_events(family, seed, tmp_path):
     made = case(family, seed)
     assert truth(made).events or made.tables or made.corners

@@ -23,7 +23,7 @@ from armsim.plant import Plant
 from armsim.spatial import Inertia, Pose, Vector
 
 ADAPTIVE = ["rk54", "rodas"]
-SIX_DECADES = [10.0**-k for k in range(4, 11)]
+SIX_DECADES = [10.0**-k for k in range(4, 11, 2)]
 HOLD = {"duration": 10, "initial.q": [0, -1.1, 0.3, 0, 0]} | {
     f"control.{key}": value
     for key, value in {
@@ -131,9 +131,11 @@ def test_rows_are_as_precise_as_the_steps_they_lie_in_over_six_decades(method):
 def test_rows_of_the_hold_follow_its_truth_over_six_decades(reference):
     truth = reference("hold_truth").block("q")
     every = 10 / (len(truth) - 1)
+    opened = ["integrator.rtol", "integrator.atol"]  # for one kernel
+    integrator = {"method": "rodas", "rtol": 1e-4, "atol": 1e-4}
+    sim = armsim.prepare("arm5_hold", opened, {**HOLD, "integrator": integrator, "log.every": every})
     for rtol in SIX_DECADES:
-        setting = {"integrator": {"method": "rodas", "rtol": rtol, "atol": rtol}, "log.every": every}
-        assert np.abs(armsim.simulate("arm5_hold", {**HOLD, **setting}).q - truth).max() < rtol
+        assert np.abs(sim(dict.fromkeys(opened, rtol)).q - truth).max() < rtol
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)

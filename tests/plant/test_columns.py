@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import armsim
-from armsim.plant.columns import KINDS, Layout, in_degrees, read_heading, spellings, spoken
+from armsim.document.robot import RESERVED_FRAMES, UNIT
+from armsim.plant.columns import KINDS, Layout, Logged, in_degrees, read_heading, spellings, spoken
 
 
 def test_the_tools_velocity_is_the_jacobian_times_the_joints_and_the_slope_of_its_place():
@@ -71,6 +74,48 @@ def test_a_heading_that_is_written_is_a_heading_that_is_understood(arms):
                     else text.removeprefix(f"{kind.prefix}_{column.of}_")
                 )
                 assert unit == spoken(end)
+
+
+def test_no_name_of_a_frame_makes_two_columns_alike_or_one_unreadable(arms):
+    pieces = [
+        "m",
+        "J",
+        "rad",
+        "deg",
+        "s",
+        "s2",
+        "N",
+        "Nm",
+        "x",
+        "vx",
+        "qw",
+        "tool",
+        "ref",
+        "R1",
+        "a",
+        "a.b",
+        "a-b",
+        "energy",
+    ]
+    names = [*pieces, *map("_".join, product(pieces, repeat=2)), *(f"{piece}_m_s" for piece in pieces)]
+    sound = [name for name in names if name not in (*RESERVED_FRAMES, "R1") and not UNIT.fullmatch(name)]
+    assert {"J", "x", "a-b", "a_J", "m_a", "s", "a_s", "tool_a"} <= {*sound}
+    assert not {"m", "a_m", "a_m_s", "Nm", "a_deg", "tool", "R1"} & {*sound}
+    arm = armsim.load_robot("rr", {"frames": {name: {"link": "R1"} for name in sound}}).arm
+    layout = Layout(arm, True, Logged(tuple(frame.name for frame in arm.frames)))
+    every = [(column, heading) for column, heading in zip(layout.columns, layout.headings(), strict=True)]
+    assert len({heading.text for _, heading in every}) == len(every) > 3000
+    for column, heading in every:
+        called, of, unit = read_heading(heading.text)
+        assert of == (f"{column.of}_{column.at}" if column.at else column.of)
+        short = heading.text.removesuffix(
+            "_" + unit.replace("·", "").replace("/s²", "_s2").replace("/s", "_s") * bool(unit)
+        )
+        assert layout.named[heading.text].index == heading.index
+        assert layout.named[short].index == heading.index, (short, heading.text)
+        turned = layout.heading(column, degrees=True)[0]
+        assert turned == (in_degrees(heading.text) or heading.text)
+        assert read_heading(turned) == (called, of, unit.replace("rad", "deg"))
 
 
 def test_what_no_column_is_called_is_not_understood():

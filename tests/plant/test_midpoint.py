@@ -342,7 +342,7 @@ def test_the_advice_on_steps_speaks_of_the_step_that_is_taken(inductance):
 
 
 @pytest.mark.parametrize("name", PLANTS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_machine_code_equals_the_text_on_floats_over_100_steps(name, plants, drive):
     plant, q, qd, sample_every = plants(name)
     plant = midpoint(plant)

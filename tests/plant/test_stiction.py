@@ -291,7 +291,7 @@ def test_in_every_step_friction_is_within_its_bounds_and_against_the_new_velocit
 
 @pytest.mark.parametrize("name", PLANTS)
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_in_every_row_friction_only_takes_power(name, method, make, go):
     plant, q, qd, sample_every = make(name)
     run = go(replace(plant, method=method), q, qd, 400, 2000, sample_every)

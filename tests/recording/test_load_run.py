@@ -50,6 +50,7 @@ def contents(folder) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.handful(3)
 def test_a_run_comes_back_as_it_was_saved_and_is_saved_as_it_was(case, tmp_path):
     run = made(case)
     found = armsim.load_run(run.save(tmp_path / "run"))
@@ -213,6 +214,7 @@ def test_damage_is_told_with_file_and_line(damage, folder, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["run", "recording"])
+@pytest.mark.handful(1)
 def test_whatever_stands_in_a_run_yaml_is_refused_in_words_or_read(kind, folder, tmp_path):
     copy = folder if kind == "run" else tmp_path / "recording"
     if kind == "recording":

@@ -86,7 +86,7 @@ def recorded(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_replay_is_the_recording_to_the_bit(name, recorded):
     result = armsim.replay(recorded(name))
     assert result.comparison.equal
@@ -217,7 +217,7 @@ def test_a_difference_that_begins_late_is_dated(recorded):
 
 
 @pytest.mark.parametrize("changes", [{"method": "rk4"}, {"dt": 5e-5}, {"method": "explicit_euler", "dt": 1e-3 / 16}])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_another_integrator_replays_as_simulate_does(changes, recorded):
     recording = load_run(recorded("sine"))
     scenario, settings = CASES["sine"]

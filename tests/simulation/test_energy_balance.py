@@ -144,7 +144,7 @@ CASES = {
 
 @pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_works_account_for_the_energy_whatever_acts(name, method):
     shipped, changes = CASES[name]
     found = audit(shipped, {"log.every": 0.1, **changes, "integrator": {"method": method, "rtol": 1e-9}})

@@ -142,7 +142,7 @@ def floating() -> dict[str, Any]:
     ],
     ids=["settled", "drooped", "not settled"],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_no_verdict_on_a_loop_stands_against_the_run(control, stands):
     run = armsim.simulate(scenario(control, initial={"q": [0.2, -0.5]}))
     verdicts = {"R1 is said to be unstable": "R1", "R2 is said to be unstable": "R2"}

@@ -30,7 +30,7 @@ def slide(dt: float | None = None, duration: float = 1.0, every: float = 0.01, *
 
 
 def test_whatever_can_damp_makes_it_the_method_for_stiff_motions():
-    stiff = " can decay much faster than the arm moves, which sets no limit to its steps"
+    stiff = " can decay much faster than the arm moves; that does not limit its steps"
     voltage = {**BASE, "inputs": {"voltage": [0] * 5}, "log": {"every": 0.01}}
     assert picked(voltage) == ("rodas", "back-EMF and stops" + stiff)
     assert picked("rr_config1", integrator={}) == ("rk54", OPEN)

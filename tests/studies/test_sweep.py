@@ -363,3 +363,28 @@ def test_a_delay_that_is_varied_acts_as_one_that_is_written_in():
     assert len(set(found["iae"])) == 3
     with pytest.raises(UsageError, match="part of the structure"):
         armsim.simulate_many("two_link_hold", {"control.delay": delays}, sampled)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "path", "model", "words"),
+    [
+        ("arm5_move", "payload.mass", None, "model has payload.mass, too; `control.model: ../robots/arm5.yaml`"),
+        ("arm5_move", "payload.mass", "arm5", "does not know payload.mass"),
+        ("arm5_computed_torque", "robot.joints[R2].motor.Ra", None, "model has robot.joints[R2].motor.Ra, too"),
+        ("arm5_move", "control.kp[R2]", None, ""),
+        ("arm5_hold", "payload.mass", None, ""),  # its law has no model
+    ],
+)
+def test_a_study_says_whether_the_controllers_model_knows_what_is_varied(scenario, path, model, words):
+    set_ = {} if model is None else {"control.model": model}
+    notes = StudyRuns(study_of(scenario, StudyRequest({path: [1, 1.1]}, overrides=set_))).notes()
+    assert [words in note for note in notes] == [True] * bool(words)
+
+
+def test_a_model_of_the_controllers_own_changes_what_a_payload_does():
+    given = {"duration": 0.5, "control.model": None}
+    off = [
+        armsim.sweep("arm5_move", {"payload.mass": [0, 1]}, {**given, "control.model": model}, ["peak_error"], name)
+        for name, model in {"a": None, "b": "../robots/arm5.yaml"}.items()  # as the note has it
+    ]
+    assert off[0]["peak_error"].max() < 1e-6 < 1e-3 < off[1]["peak_error"].max()

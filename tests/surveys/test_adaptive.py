@@ -14,7 +14,7 @@ from .cases import FAMILIES, case
 
 
 @pytest.mark.parametrize(("family", "seed", "rtol"), [(x, *y) for x, y in zip(FAMILIES, cycle([(0, 1e-4), (2, 1e-7)]))])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_an_adaptive_run_errs_little_more_than_scipys_with_exact_events(family, seed, rtol, tmp_path):
     found = findings(case(family, seed), tmp_path, [rtol])
     assert found, "a seed whose perturbations grow says nothing: take another"

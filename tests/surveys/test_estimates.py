@@ -17,7 +17,7 @@ EVENTS = [*ONCE_TOO_SMALL, ("friction", 0), ("command limit", 0), ("pushes", 1)]
 
 
 @pytest.mark.parametrize(("family", "seed"), EVENTS)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_an_error_by_events_seen_late_is_within_three_times_the_estimate_or_the_estimate_is_said_to_be_a_lower_bound(
     family, seed, tmp_path
 ):
@@ -29,5 +29,7 @@ def test_an_error_by_events_seen_late_is_within_three_times_the_estimate_or_the_
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_estimate_of_fixed_steps_is_a_third_of_the_error_without_saying_that_it_is_a_lower_bound(family, tmp_path):
-    found = list(findings(case(family, 30), tmp_path, FIXED))
+    """Each family by three methods in turn, each method by ten families or more."""
+    k = list(FAMILIES).index(family)
+    found = list(findings(case(family, 30), tmp_path, [FIXED[(k + i * i) % len(FIXED)] for i in range(3)]))
     assert all(one.at_least or one.ratio <= 3 for one in found), [one for one in found if one.ratio > 3]

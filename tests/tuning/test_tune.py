@@ -18,6 +18,7 @@ from scipy.optimize import minimize_scalar
 
 import armsim
 from armsim.errors import UsageError
+from armsim.reports.tuning import report
 from armsim.studies.design import Design
 from armsim.studies.study import Study, varied
 from armsim.tuning.causes import CONTROL, SAMPLING, STEP, causes_of
@@ -85,6 +86,48 @@ def test_conditions_bind_where_the_objective_would_go_beyond(joint):
     assert bound.unmet > 0
     assert bound.objective > free.objective
     assert armsim.simulate(bound.scenario, measure="max(abs(tau_J))").measure("max(abs(tau_J))") <= 10
+
+
+def test_cases_hold_with_the_band_that_the_objective_names(joint):
+    found = armsim.tune(joint(), {"control.kd": "1:5"}, "settling_time(0.02) + overshoot", folder="t", trials=3)
+    assert found.conditions == ("settling_time(0.02) <= 0.8*duration",)
+    assert len(found.holds) > 0
+
+
+@pytest.mark.parametrize("minimise", ["iae", "rms_torque_J"])
+def test_cases_hold_with_errors_like_those_they_were_tuned_at(joint, minimise):
+    omega, asked = math.sqrt(5.0 / J), {"trials": 1, "subject_to": "max(abs(tau_J)) <= 90"}
+    found = armsim.tune(joint(), {"control.kd": "1:5"}, minimise, {"duration": 2}, "t", **asked)
+    zeta = found.values["control.kd[0]"] / (2.0 * omega * J)
+    band = 2.0 * 2.0 * itae(zeta, omega, 2.0) / 2.0**2  # twice the mean error, with times as weights
+    assert found.conditions == (
+        "max(abs(tau_J)) <= 90",
+        f"min(settling_time, settling_time({band:.1g})) <= 0.8*duration",
+    )
+    assert band > 2e-2
+    assert found.held == 1
+
+
+def test_a_band_is_not_that_of_rounding_where_cases_are_met_exactly(joint):
+    found = armsim.tune(joint(initial={"q": [1]}), {"control.kd": "1:5"}, "iae", folder="t", trials=1)
+    assert found.objective < 1e-9
+    assert found.conditions == ("min(settling_time, settling_time(0.001)) <= 0.8*duration",)
+
+
+def test_along_a_reference_that_goes_on_cases_hold_by_their_mean_square_error(joint):
+    control = {"reference": {"profile": "sinusoid", "amplitude": [0.4], "frequency": [0.5]}, "target": None}
+    found = armsim.tune(joint(control=control), {"control.kd": "1:5"}, "itae", folder="t", trials=1)
+    off = armsim.simulate(found.scenario, measure=["rms_error"]).measure("rms_error")
+    assert found.conditions == (f"rms_error <= {2.0 * off:.1g}",)
+    assert found.held == 1
+
+
+def test_the_printed_block_has_the_digits_of_the_table_and_the_file_has_all(joint):
+    control = {"kp": [5.123456789], "target": [1.0000001]}
+    found = armsim.tune(joint(control=control), {"control.kd": "1:5"}, "itae", folder="t", trials=20)
+    kd = found.values["control.kd[0]"]
+    assert f"  kp: [5.123456789]\n  kd: [{float(f'{kd:.5g}')}]\n  target: [1.0000001]\n" in report(found)
+    assert yaml.safe_load(Path("t/tuned.yaml").read_text(encoding="utf-8"))["control"]["kd"] == [kd]
 
 
 def test_a_margin_is_where_a_condition_in_closed_form_begins_to_be_missed(joint):
@@ -274,6 +317,8 @@ def test_a_controllers_model_of_the_arm_stays_when_masses_are_off():
     margin = {one.name: one for one in found.margins}
     third = margin["robot.joints[2].bodies[0].cylinder.mass"]
     assert 1.5 < third.high < 5  # not for ever, as with a model that knows
+    assert "does not know" not in report(found)
+    assert "notes    the controller's model has payload.mass, too" in report(found)
     for factor, holds in ((third.high, True), (third.high * 1.04, False)):
         changed = {"control.kp[0]": found.values["control.kp[0]"], "control.model": "arm5"}
         changed |= {"robot.joints[2].bodies[0].cylinder.mass": factor}

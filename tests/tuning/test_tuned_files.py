@@ -103,7 +103,7 @@ def check_tuned(scenario, overrides=None) -> None:
 
 
 @pytest.mark.parametrize("kind", REFERENCES)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_references_stay_what_they_were(kind, mine):
     check_tuned(mine({**PD, **REFERENCES[kind]}))
 
