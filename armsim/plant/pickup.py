@@ -33,7 +33,7 @@ def _impact(payload: Payload) -> str:
 
 
 def exchanged(arm: Arm, t: Scalar, dt: Scalar, x: State) -> State:
-    """The state at the end of a step, after what is picked up and put down then.
+    """The state at the end of a step, after what is picked up and put down then: each instant's state is that after the impact.
 
     The works change with the energy: by what the impact takes of it, -v'ᵀ Mₖ v / 2 for each payload k of mass matrix Mₖ, by the
     potential energy of what is picked up, and by the energy of what is put down.
