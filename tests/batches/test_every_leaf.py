@@ -12,7 +12,7 @@ from armsim import FileFaults, UsageError
 
 from .shipped import CONFIGS, TABLE, File, key, unadvised
 
-# whether each number of a file is opened alone, too, and not just one; and each is written in alone, not six or so a file
+# whether each number of a file is opened alone, too, and not just one; and each is written in alone, not a dozen a file
 EVERY = bool(os.environ.get("ARMSIM_EVERY_LEAF"))
 
 
@@ -57,7 +57,7 @@ def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in
     own = [path for path in base if path not in file.absent]
     mine = [p for i, p in enumerate(own) if not p.startswith("robot.") or i % len(others) == turn]
     if not EVERY:  # steps with derivatives take a second each on floats
-        mine = mine[:: max(1, len(mine) // (2 if "integrator" in file.short else 6))]
+        mine = mine[:: max(1, len(mine) // (4 if "integrator" in file.short else 8))]
     values = {path: np.full(len(mine) + 2, value) for path, value in base.items()}
     for run, path in enumerate(mine):
         values[path][run] = file.value(path)
