@@ -253,6 +253,7 @@ def of_the_arm(of: Given, random: Random) -> tuple[dict[str, Any], Callable[[], 
         arm = armsim.load_robot(of.robot, chosen, engine="llvm" if compiled else "python")
         q, qd = np.clip(arm.initial + away, -1e6, 1e6), np.full(of.n, speed)
         arm.inverse_dynamics(q, qd, qd)
+        arm.wrenches(q, qd, qd, ["base", *arm.joints, "tool"])
         arm.forward_dynamics([q, q], [qd, qd], [qd, -qd])
         for answer in (arm.mass_matrix, arm.gravity_torque, arm.jacobian, arm.forward_kinematics, arm.potential_energy):
             answer(q)

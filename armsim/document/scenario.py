@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from armsim.actuation import OUTPUTS, Output
 from armsim.document import other_words as words
@@ -207,6 +207,10 @@ class External(Document):
     )
 
     rules = (Rule(given=("frame",), without=("link", "point")), Rule(absent=("frame",), needs=("link",)))
+
+    @property
+    def portable(self) -> Self:
+        return self if self.frame is None else self.replaced(point=None)
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"

@@ -212,6 +212,26 @@ def test_a_target_is_held_against_a_force_that_follows_the_motion():
     assert armsim.simulate(asked).q[-1, 0] == pytest.approx(0.2, abs=1e-4)
 
 
+def test_a_run_with_forces_at_frames_reads_back_as_it_was_saved(tmp_path):
+    wrist = {"name": "box", "frame": "wrist", "body": {"box": {"size": [0.1, 0.1, 0.1], "mass": 0.2}}, "from": 0.01}
+    asked = {
+        "format": "armsim/scenario/1", "robot": "arm5", "duration": 0.02, "integrator": {"method": "rk4", "dt": 1e-3},
+        "external": [
+            {"frame": "wrist", "force": ["-x_wrist*t", 0, 0], "axes": "local"},
+            {"frame": "tool", "moment": [0, 0, 1]},
+            {"link": "R2", "point": [0.1, 0, 0], "force": [1, 0, 0]},
+        ],
+        "payload": [wrist, {"name": "point", "mass": 0.1, "center": [0, 0, 0.1]}],
+        "log": {"frames": ["wrist"], "wrenches": ["R2", "wrist", "base"]},
+    }  # fmt: skip
+    run = armsim.simulate(asked, {"robot.frames": {"wrist": {"link": "R4", "xyz": [0, 0, 0.1]}}})
+    run.save(tmp_path / "run")
+    back = armsim.load_run(tmp_path / "run")
+    assert back.columns == run.columns
+    assert back.table.tolist() == run.table.tolist()
+    assert armsim.simulate(back.scenario.scenario_data).table.tolist() == run.table.tolist()
+
+
 FAULTS = {
     "an unknown frame": [{"frame": "toll", "force": [1, 0, 0]}],
     "neither link nor frame": [{"force": [1, 0, 0]}],

@@ -137,7 +137,7 @@ class Draft:
         for joint in self.robot["joints"]:
             begin = self.rng.randint(5, 60)
             push: dict[str, Any] = {"link": joint["name"], "from": begin / 100}
-            push |= {"to": (begin + self.rng.randint(5, 50)) / 100, "frame": self.rng.choice(["world", "link"])}
+            push |= {"to": (begin + self.rng.randint(5, 50)) / 100, "axes": self.rng.choice(["world", "local"])}
             push |= {"point": [self.within(-0.2, 0.2) for _ in range(3)]}
             push |= {"force": [self.within(-15, 15) for _ in range(3)]}
             found.append(push | {"moment": [self.within(-3, 3) for _ in range(3)]})

@@ -112,7 +112,7 @@ class Chain:
             name = self.names[len(joints) - 1]
             for wrench in (wrench for wrench in wrenches if wrench["link"] == name):
                 F, N = tuple(wrench.get("force", ZERO)), tuple(wrench.get("moment", ZERO))
-                if wrench.get("frame", "world") == "link":
+                if wrench.get("axes", "world") == "local":
                     F, N = turned(axes, F), turned(axes, N)
                 at = add(p, turned(axes, tuple(wrench.get("point", ZERO))))
                 for j, (v_j, w_j) in enumerate(partial_velocities(joints, at)):
