@@ -71,7 +71,8 @@ class Document(Mapping[str, Any]):
     __signature__ = _Signature()
 
     def __init_subclass__(cls) -> None:
-        cls.fields = {**cls.fields, **{kind.key: kind for kind in vars(cls).values() if isinstance(kind, Kind)}}
+        declared = (kind for base in reversed(cls.__mro__) for kind in vars(base).values())
+        cls.fields = {kind.key: kind for kind in declared if isinstance(kind, Kind)}
 
     def __init__(self, **values: Any) -> None:
         formats = {key: kind.options[0] for key, kind in self.fields.items() if isinstance(kind, Format)}

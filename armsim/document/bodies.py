@@ -185,10 +185,10 @@ BODIES: dict[str, Subdocument[Any]] = {
 class FrameName(Text):
     """The name of one of the robot's frames."""
 
-    what = "frames"
+    what = "frame"
 
     def expected(self, context: Context) -> str:
-        return "the name of a frame"
+        return f"the name of a {self.what}"
 
     def known(self, context: Context) -> Sequence[str] | None:
         """What may be named; None where a fault leaves that unknown."""
@@ -198,21 +198,29 @@ class FrameName(Text):
         name, known = super().read(node, path, context), self.known(context)
         if name is None or known is None or name in known:
             return name
-        return self.fault(node, path, context, suggestion(name, known, f"{self.what} are"))
+        return self.fault(node, path, context, suggestion(name, known, f"{self.what}s are"))
 
 
-class WrenchName(FrameName):
+class JointName(FrameName):
+    """The name of a joint."""
+
+    what = "joint"
+
+    def known(self, context: Context) -> Sequence[str] | None:
+        return None if context.joints is None else [name for name, _ in context.joints]
+
+
+class WrenchName(JointName):
     """The name of what carries a wrench: a joint, a frame or the base."""
 
-    what = "names"
+    what = "name"
 
     def expected(self, context: Context) -> str:
         return "base, or the name of a joint or a frame"
 
     def known(self, context: Context) -> Sequence[str] | None:
-        if context.joints is None or context.frames is None:
-            return None
-        return [BASE, *(name for name, _ in context.joints), *context.frames]
+        joints = super().known(context)
+        return None if joints is None or context.frames is None else [BASE, *joints, *context.frames]
 
 
 class Carried(Document):
@@ -253,32 +261,28 @@ def carried(payload: Any, path: str = "payload") -> list[tuple[str, str, Any]]:
     return [] if payload is None else [(path, "tool", payload)]
 
 
-class PickedUp(Carried):
-    """The same, from when it is picked up until it is put down; before it lies at rest."""
+class TimeSpan(Document):
+    """What is there during a time."""
 
     from_ = Number(
-        "s",
-        structure=True,
-        minimum=0,
-        default=None,
-        doc="when it is picked up, a whole multiple of dt",
-        note="carried from the beginning",
+        "s", structure=True, minimum=0, default=None, doc="start, a whole multiple of dt", note="the beginning",
         example="1",
-    )
+    )  # fmt: skip
     to = Number(
-        "s", structure=True, minimum=0, default=None, doc="when it is put down, likewise", note="never", example="2"
-    )
+        "s", structure=True, minimum=0, default=None, doc="end, a whole multiple of dt; excluded", note="the end",
+        example="2",
+    )  # fmt: skip
 
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)
-        check_span(self, path, context)
+        start, end = self.from_, self.to
+        if isinstance(start, Quantity) and isinstance(end, Quantity) and start.value >= end.value:
+            expected = f"a time after `from`, {start.of('s')}"
+            context.report.add(end.place, join(path, "to"), expected, end.text, "swap them")
 
 
-def check_span(document: Document, path: str, context: Context) -> None:
-    """Report a time `to` that does not come after `from`."""
-    start, end = document.entries["from"], document.entries["to"]
-    if isinstance(start, Quantity) and isinstance(end, Quantity) and start.value >= end.value:
-        context.report.add(end.place, join(path, "to"), f"a time after `from`, {start.of('s')}", end.text, "swap them")
+class PickedUp(TimeSpan, Carried):
+    """The same, from when it is picked up until it is put down; before it lies at rest."""
 
 
 class Payloads(OneOf):

@@ -52,9 +52,6 @@ class List(Kind[tuple[V, ...]]):
         self.least = least
         self.most = most
 
-    def below(self, step: str | int) -> Kind[Any] | None:
-        return self.item
-
     def expected(self, context: Context) -> str:
         if self.length is not None:
             what = self.item.expected(context).removeprefix("a ").replace("number", "numbers", 1)
@@ -104,13 +101,8 @@ class ByName(Kind[dict[str, V]]):
         super().__init__(**common)
         self.item = item
 
-    def below(self, step: str | int) -> Kind[Any] | None:
-        return self.item
-
     def expected(self, context: Context) -> str:
-        return (
-            f"a mapping of names to {self.item.expected(context).removeprefix('a ').replace('mapping', 'mappings', 1)}"
-        )
+        return f"a mapping of names, each to {self.item.expected(context)}"
 
     def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
         if not isinstance(node, Map):
@@ -185,9 +177,6 @@ class PerJoint(Kind[tuple[V, ...]]):
         super().__init__(**common)
         self.item = item
         self.one_for_all = one_for_all
-
-    def below(self, step: str | int) -> Kind[Any] | None:
-        return self.item
 
     def expected(self, context: Context) -> str:
         if context.joints is None:

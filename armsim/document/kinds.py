@@ -77,7 +77,7 @@ class Kind(Generic[V]):
 
     def below(self, step: str | int) -> Kind[Any] | None:
         """The kind of what stands below such a value, at a key, an index or a name; None where there is nothing."""
-        return None
+        return getattr(self, "item", None)
 
     def expected(self, context: Context) -> str:
         """What is valid, in words."""

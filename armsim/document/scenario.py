@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from armsim.actuation import OUTPUTS, Output
 from armsim.document import other_words as words
-from armsim.document.bodies import FrameName, Payloads, PickedUp, WrenchName, check_span
+from armsim.document.bodies import FrameName, JointName, Payloads, PickedUp, TimeSpan, WrenchName
 from armsim.document.composite import (
     Choice,
     Document,
@@ -26,8 +26,7 @@ from armsim.document.parameters import read_parameters
 from armsim.document.recorded import CsvSignal
 from armsim.document.robot import NO_VECTOR
 from armsim.document.tolerance import LARGEST, LEAST
-from armsim.files.faults import suggestion
-from armsim.files.nodes import Map, Node, shown
+from armsim.files.nodes import Map, Node
 from armsim.formulas.quantity import Context, plain_number
 from armsim.integrate import METHODS, Tolerance
 
@@ -171,14 +170,14 @@ class Inputs(Document):
             context.report.add(self.place, path, "one of torque, voltage and current", found, mend)
 
 
-class External(Document):
+class External(TimeSpan):
     """A force and a moment on a link or at a frame, during a time.
 
     A component may be an expression of t [s], of joint positions and velocities (`q_R2`, `qd_R2`), and of the frames' positions
     [m], velocities [m/s] and angular velocities [rad/s] along the world's axes (`x_tool`, `vx_tool`, `wx_tool`, ...).
     """
 
-    link = Text(default=None, doc="name of the joint that moves the link", note="give `frame`", example="R5")
+    link = JointName(default=None, doc="name of the joint that moves the link", note="give `frame`", example="R5")
     point = List(
         Number("m"), length=3, default=NO_VECTOR, doc="where the force acts, in the link's frame", example="[0, 0, 0]"
     )
@@ -187,24 +186,6 @@ class External(Document):
     force = List(ForceExpression("N"), length=3, default=NO_VECTOR, doc="force", example="[0, 0, -5]")
     moment = List(ForceExpression("N·m"), length=3, default=NO_VECTOR, doc="moment", example="[0, 0, 0]")
     axes = Choice("world", "local", default="world", doc="along whose axes: the world's, or those of the link or frame")
-    from_ = Number(
-        "s",
-        structure=True,
-        minimum=0,
-        default=None,
-        doc="start, a whole multiple of dt",
-        note="the beginning",
-        example="1",
-    )
-    to = Number(
-        "s",
-        structure=True,
-        minimum=0,
-        default=None,
-        doc="end, a whole multiple of dt; excluded",
-        note="the end",
-        example="2",
-    )
 
     rules = (Rule(given=("frame",), without=("link", "point")), Rule(absent=("frame",), needs=("link",)))
 
@@ -218,15 +199,6 @@ class External(Document):
     def lacks(self, key: str, path: str, context: Context) -> None:
         expected, mend = "a `frame`, or a `link`, on which it acts", "add `frame: tool`, or `link: R5`"
         context.report.add(self.place, path, expected, "neither", mend)
-
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
-        if self.link is not None and context.joints is not None:
-            names, link = [name for name, _ in context.joints], self.value_node("link")
-            if self.link not in names:
-                mend = suggestion(self.link, names, "joints are")
-                context.report.add(link.place, join(path, "link"), "the name of a joint", shown(link), mend)
-        check_span(self, path, context)
 
 
 class Log(Document):

@@ -92,10 +92,10 @@ class ByPath(Kind[Any]):
             except PathError as error:
                 context.report.add(place, join(path, clipped(key)), str(error), clipped(key), "correct the path")
                 continue
-            found[key] = self.item(item, join(path, key), context)
+            found[key] = self.entry_of(item, join(path, key), context)
         return found
 
-    def item(self, node: Node, path: str, context: Context) -> Any:
+    def entry_of(self, node: Node, path: str, context: Context) -> Any:
         """The data of one of them."""
         return node
 
@@ -105,7 +105,7 @@ class Varied(ByPath):
 
     entry = "control.kp[0]: 20:400:20"
 
-    def item(self, node: Node, path: str, context: Context) -> Values | None:
+    def entry_of(self, node: Node, path: str, context: Context) -> Values | None:
         try:
             if isinstance(node, Seq):
                 return listed(path, [_text(item) for item in node.items])
@@ -123,7 +123,7 @@ class Sought(ByPath):
 
     entry = "control.kp: 0:200"
 
-    def item(self, node: Node, path: str, context: Context) -> Interval | None:
+    def entry_of(self, node: Node, path: str, context: Context) -> Interval | None:
         mend = "write for example 0:200, or log:1:200"
         try:
             if isinstance(node, Scalar) and isinstance(node.value, str):

@@ -11,7 +11,6 @@ from armsim.dynamics.external import (
     external_power,
     joint_forces,
     link_wrenches,
-    motion_by_name,
 )
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
@@ -62,7 +61,6 @@ __all__ = [
     "mass_matrix",
     "momenta",
     "momenta_and_forces",
-    "motion_by_name",
     "own_poses",
     "pivots",
     "potential_energy",

@@ -47,10 +47,6 @@ class ExternalWrench:
         """What its components name of time and motion."""
         return frozenset()
 
-    def share(self, t: Scalar) -> Scalar:
-        """1 during the interval, 0 outside."""
-        return share_of_interval(t, self.start, self.end)
-
 
 @dataclass(frozen=True)
 class WrenchLaw(ExternalWrench):
@@ -102,33 +98,37 @@ def motion_by_name(
 
 def link_wrenches(
     arm: Arm,
-    t: Scalar,
+    since: Scalar,
     q: Sequence[Scalar],
     wrenches: Sequence[ExternalWrench],
-    told: Mapping[str, Scalar] | None = None,
+    t: Scalar = 0.0,
+    qd: Sequence[Scalar] = (),
 ) -> list[Wrench] | None:
-    """The external wrench on every link at time t: moment about its own frame's origin and force, in its own axes.
+    """The external wrench on every link: moment about its own frame's origin and force, in its own axes.
 
     Args:
         arm: The arm, n joints.
-        t: Time [s].
+        since: Time at which wrenches begin or end [s], that of the step's beginning.
         q: Joint positions [rad or m], n scalars.
         wrenches: The applied loads.
-        told: See `motion_by_name`; None where none of them follows the motion.
+        t: Time [s], where any of them follows the motion.
+        qd: Joint velocities then [rad/s or m/s], n scalars.
 
     Returns:
         n pairs (moment [N·m], force [N]), or None if there are no wrenches at all.
     """
     if not wrenches:
         return None
+    names = frozenset[str]().union(*(wrench.names for wrench in wrenches))
+    told = motion_by_name(arm, t, q, qd, names) if names else {}
     poses = own_poses(arm, q)
     total = [(ZERO, ZERO)] * arm.n
     for wrench in wrenches:
         link, place = arm.link_of(wrench.at), arm.placement(wrench.at)
         axes = poses[link].rotation.T if wrench.axes == "world" else place.rotation
-        moment, force = (axes @ part for part in wrench.components(told or {}))
+        moment, force = (axes @ part for part in wrench.components(told))
         moment = moment + cross(place.position, force)
-        share = wrench.share(t)
+        share = share_of_interval(since, wrench.start, wrench.end)
         n, f = total[link]
         total[link] = (n + moment * share, f + force * share)
     return total

@@ -31,7 +31,6 @@ from armsim.dynamics import (
     external_power,
     joint_forces,
     link_wrenches,
-    motion_by_name,
 )
 from armsim.expr import Scalar, Switches, Table, absolute, either, fma, maximum, minimum, negated
 from armsim.integrate import Motion
@@ -241,7 +240,7 @@ class Loads:
 
     def law_forces(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> list[Scalar]:
         """The joint forces of the external wrenches that follow the motion [N·m or N]; none if there are none."""
-        wrenches = self._wrenches(t, q, v, held, self.wrench_laws)
+        wrenches = link_wrenches(self.arm, held.since, q, self.wrench_laws, t, v)
         return [] if wrenches is None else joint_forces(self.arm, q, wrenches)
 
     def all_wrenches(
@@ -249,13 +248,7 @@ class Loads:
     ) -> list[Wrench] | None:
         """All external wrenches on the links, or those that are applied at a frame, by its name."""
         of = [wrench for wrench in self.external if at in (None, wrench.at.name)]
-        return self._wrenches(t, q, v, held, of)
-
-    def _wrenches(
-        self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held, of: Sequence[ExternalWrench]
-    ) -> list[Wrench] | None:
-        names = frozenset[str]().union(*(wrench.names for wrench in of))
-        return link_wrenches(self.arm, held.since, q, of, motion_by_name(self.arm, t, q, v, names) if names else None)
+        return link_wrenches(self.arm, held.since, q, of, t, v)
 
     def saturated(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Any]:
         """Whether a limit of its command, motor or amplifier acts on every joint, under the torques of then."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from armsim.control import OpenLoop
 from armsim.dynamics import bias, forward_dynamics
-from armsim.dynamics.external import link_wrenches, motion_by_name
+from armsim.dynamics.external import link_wrenches
 from armsim.errors import Refusal
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
@@ -69,8 +69,7 @@ def _pushes(scenario: Scenario, plant: Plant) -> list[Push]:
     for k, wrench in enumerate(plant.external):
         begin = 0.0 if wrench.start is None else float(wrench.start)
         end = duration if wrench.end is None else min(duration, float(wrench.end))
-        told = motion_by_name(arm, begin, q, still, wrench.names)
-        applied = link_wrenches(arm, begin, q, [wrench], told)
+        applied = link_wrenches(arm, begin, q, [wrench], begin, still)
         force = [free - x for free, x in zip(bias(arm, q, still), bias(arm, q, still, applied), strict=True)]
         found.append(Push(f"external[{k}]", force, end - begin))
     if isinstance(plant.command, OpenLoop) and plant.command.output == "torque":

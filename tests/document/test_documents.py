@@ -107,7 +107,7 @@ def test_documents_are_read_only_and_show_what_they_say(tmp_path):
     with pytest.raises(AttributeError, match=r"read-only: `replaced\(Kp=...\)`"):
         motor.Kp = 1.0
     assert (motor.replaced(Kp=0.06).Kp, motor.Kp) == (0.06, 0.05)
-    assert list(inspect.signature(document.External).parameters)[-2:] == ["from_", "to"]
+    assert list(inspect.signature(document.External).parameters)[:2] == ["from_", "to"]
     assert repr(motor) == "Motor(Kp=0.05, Ra='1 ohm')"
     assert repr(read(FILE, tmp_path).joints[0].motor) == "Motor(Kp=50 mN·m/A, Ra=1.0, gear=1e2)"
     assert pickle.loads(pickle.dumps(motor)).Ra == "1 ohm"
