@@ -44,7 +44,7 @@ def command(robot: str, overrides: Overrides, symbols: str | None, form: str, ba
 
     One derivation is Newton and Euler's recursion, the text that simulates; the other is Lagrange's equations from energies. The
     printed equations are compared with the compiled engine, too. Programs share common factors and sums, for few operations.
-    Friction and stops are left out. It takes SymPy: pip install "armsim[symbolic]".
+    Friction, springs and stops are left out. It takes SymPy: pip install "armsim[symbolic]".
     """
     from armsim.derivation.extra import require_sympy
 

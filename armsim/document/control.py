@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, Self
 
 from armsim.control.noise import LARGEST_SEED
@@ -17,6 +18,7 @@ from armsim.files.faults import nearest
 from armsim.files.nodes import Map, Node, Scalar, shown
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.formulas.quantity import Context, Quantity
+from armsim.formulas.units import written_unit
 
 INTEGRAL = ("integral_limit", "anti_windup", "tracking_time")
 DERIVATIVE = ("derivative", "derivative_filter")
@@ -32,7 +34,7 @@ LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 OWN = tuple(dict.fromkeys(key for needed, more in LAWS.values() for key in (*needed, *more)))
 # names in an expression: of the joint's own, or with `_` and a joint's name behind, of that joint
-FOLLOWED = re.compile(rf"(qd?|{'|'.join(OF_FRAME)})_.+")  # what a force may follow
+NAMES = re.compile(r"\b[^\W\d]\w*")  # in a formula
 SIGNALS = ("q", "qd", "e", "ed", "integral", "q_ref", "qd_ref", "qdd_ref")
 
 
@@ -69,6 +71,8 @@ def times(doc: str, note: str, example: str) -> PerJoint:
 class RunExpression(Number):
     """A number as an expression of what varies in a run."""
 
+    hint = ""  # what an unknown name may have been meant for
+
     def signals(self, context: Context) -> list[str]:
         """What varies, by name, besides t."""
         raise TypeError(f"{type(self).__name__} does not say what it is an expression of")
@@ -94,7 +98,7 @@ class RunExpression(Number):
             trace(lambda *x: [formula.evaluate({**given, **dict(zip(own, x, strict=True))})], own, "command")
             if unknown and context.joints is not None:
                 close = nearest(unknown[0], known)
-                mend = f"did you mean `{close}`?" if close else "name a number under `parameters`"
+                mend = f"did you mean `{close}`?" if close else f"{self.hint}name a number under `parameters`"
                 raise FormulaError(f"there is no `{unknown[0]}`", mend)
         except FormulaError as error:
             mend = error.mend or f"write for example `{self.example}`"
@@ -115,6 +119,8 @@ class LawExpression(RunExpression):
 class ForceExpression(RunExpression):
     """A number, or an expression of time and motion, as `-200*x_tool`."""
 
+    hint = "name the joint or the frame, too, as in q_R1 and x_tool, or "
+
     def expected(self, context: Context) -> str:
         return f"{Number.expected(self, context)}, or an expression of t, q_R1, qd_R1, x_tool, vx_tool and the like"
 
@@ -123,14 +129,15 @@ class ForceExpression(RunExpression):
         return of_joints + [f"{part}_{frame}" for frame in context.frames or () for part in OF_FRAME]
 
     def varies(self, formula: Formula) -> bool:
-        return any(name == "t" or FOLLOWED.fullmatch(name) for name in formula.names)
+        return False
 
     def read(self, node: Node, path: str, context: Context) -> Quantity | None:
         text = node.value if isinstance(node, Scalar) else None
-        words = {*re.findall(r"[^\W\d][\w.-]*", text)} if isinstance(text, str) else set()
-        known = {"t", *self.signals(context)}
-        follows = words & known or any(map(FOLLOWED.fullmatch, words - {*context.parameters}))
-        return super().read(node, path, context) if follows else Number.read(self, node, path, context)
+        fixed = {"pi", *context.parameters} - {*self.signals(context)}
+        if not isinstance(text, str) or written_unit(text) or {*NAMES.findall(text)} <= fixed:
+            return Number.read(self, node, path, context)
+        found = super().read(node, path, context)
+        return None if found is None else replace(found, kind=RunExpression(self.unit))
 
 
 class Encoder(Document):

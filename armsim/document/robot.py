@@ -351,9 +351,11 @@ class Robot(Document):
         names = [joint.name for joint in self.joints or () if joint is not None]
         for name, frame in (self.frames or {}).items():
             where = join(path, f"frames.{name}")
-            if name in (*RESERVED_FRAMES, *names) or UNIT.fullmatch(name):
+            if name in (*RESERVED_FRAMES, *names) or "." in name or UNIT.fullmatch(name):
                 place = self.value_node("frames").place
-                expected = "a name that no joint has, neither tool, base nor world, and without a unit at its end"
+                expected = (
+                    "a name without `.` that no joint has, not tool, base or world, and without a unit at its end"
+                )
                 context.report.add(place, where, expected, f"`{name}`", "choose another name")
             if frame is not None and frame.link is not None and frame.link not in names:
                 node = frame.value_node("link")

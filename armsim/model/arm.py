@@ -54,6 +54,11 @@ class Arm:
         return [joint.kind.shown(value, degrees) for joint, value in zip(self.joints, values, strict=True)]
 
     @property
+    def sprung(self) -> bool:
+        """Whether any joint has a spring."""
+        return any(joint.spring is not None for joint in self.joints)
+
+    @property
     def tool(self) -> LinkFrame:
         """The tool."""
         return self.frames[0]

@@ -94,7 +94,7 @@ class ColumnKind:
         prefix: What its headings begin with.
         unit: In a heading, for a type of joint; see `position` and `force`.
         motors: Whether only joints with an electric motor have it.
-        only: The attribute of `Layout` that is true of rows that have it; empty where all have it.
+        only: What rows need to have it: "follows" a reference, a "sprung" joint; empty where all have it.
         parts: Of a quantity of no joint: the heading of each part, without the name in `logged`.
         logged: The part of `Logged` whose names it has columns for; empty where rows always have it.
         called: What tolerances call it; its prefix unless given.
@@ -297,15 +297,10 @@ class Layout:
     logged: Logged = Logged()
 
     @property
-    def sprung(self) -> bool:
-        """Whether any joint has a spring."""
-        return any(joint.spring is not None for joint in self.arm.joints)
-
-    @property
     def _parts(self) -> Iterator[tuple[str, ColumnKind, tuple[str, ...]]]:
         """The kinds of columns in order; one with names in `logged` once for each of them, with the name."""
         for quantity, kind in KINDS.items():
-            if not kind.only or getattr(self, kind.only):
+            if not kind.only or (self.follows if kind.only == "follows" else self.arm.sprung):
                 names = [(name,) for name in getattr(self.logged, kind.logged)] if kind.logged else [()]
                 yield from ((quantity, kind, name) for name in names)
 

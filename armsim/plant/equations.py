@@ -274,7 +274,7 @@ class Equations:
             left.append(torque.total + dry - tau)
         return left
 
-    # for steps in positions and momenta; external wrenches do not depend on the velocities
+    # for steps in positions and momenta; the external wrenches here do not follow the motion
 
     @cached_property
     def mass(self) -> Callable[[Sequence[Scalar], Held], Matrix]:

@@ -101,7 +101,7 @@ class Loads:
     @cached_property
     def others(self) -> tuple[str, ...]:
         """Names of the works of what not every arm has."""
-        springs = (SPRINGS,) if any(joint.spring is not None for joint in self.arm.joints) else ()
+        springs = (SPRINGS,) if self.arm.sprung else ()
         return (*springs, *works_of(self.arm))
 
     @property

@@ -93,9 +93,9 @@ def joint_damping(plant: Plant, i: int) -> tuple[float, float]:
 
 
 def steady_droop(plant: Plant, t: float = 0.0) -> list[float | None] | None:
-    """Steady-state error of each joint under gravity by pd control: gravity torque / stiffness [rad or m].
+    """Steady-state error of each joint under gravity and its spring by pd control: their torque / stiffness [rad or m].
 
-    Positive where the joint stays below its target. To first order: gravity is evaluated at the target, where the reference is
+    Positive where the joint stays below its target. To first order: both are evaluated at the target, where the reference is
     at time t [s]. None under any other command, and where the reference moves; None for a joint whose stiffness is not positive.
     """
     command = plant.command
@@ -104,6 +104,7 @@ def steady_droop(plant: Plant, t: float = 0.0) -> list[float | None] | None:
     desired = command.reference.at(t)
     if any(desired.qd):
         return None
-    gravity = gravity_torque(plant.arm.at(t), desired.q)
+    springs = (0.0 if joint.spring is None else joint.spring.force(q) for joint, q in zip(plant.arm.joints, desired.q))
+    loads = [g - spring for g, spring in zip(gravity_torque(plant.arm.at(t), desired.q), springs, strict=True)]
     gains = [joint_stiffness(plant, i) for i in range(plant.arm.n)]
-    return [float(g) / k if k is not None and k > 0.0 else None for g, k in zip(gravity, gains, strict=True)]
+    return [float(x) / k if k is not None and k > 0.0 else None for x, k in zip(loads, gains, strict=True)]

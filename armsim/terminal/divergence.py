@@ -108,10 +108,10 @@ def _time(seconds: float) -> str:
 
 def _formulas(scenario: Scenario) -> str:
     """Where a scenario has formulas, as its file calls it."""
-    command = scenario.command
+    command, forces = scenario.command, ["`external`"] * any(wrench.follows for wrench in scenario.external)
     if not isinstance(command, Controller):
-        return "`inputs`"
+        return " and ".join([*forces, *["`inputs`"] * (command is not None)]) or "`inputs`"
     laws = {"expression": "`control.command`", "python": "the function of the law"}
     places = [laws[command.law.name]] if command.law.name in laws else []
     places += ["`control.reference`, also of its derivatives"] * command.reference.timed
-    return " and ".join([*places, *["`inputs`"] * (command.inputs is not None)]) or "`control`"
+    return " and ".join([*places, *["`inputs`"] * (command.inputs is not None), *forces]) or "`control`"

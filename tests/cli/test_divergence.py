@@ -15,7 +15,9 @@ KEPT = "            (the rows up to then are kept, and the run is marked as dive
 WHERE = {"slot": "qd_R5", "step": 11, "time": 0.011, "torques_finite": True, "growth": None}
 GROWTH = {"joint": "R4", "per": "step", "factor": 2.5976, "alternates": True, "doubling_s": 7.266e-4, "since": 0.002}
 
-SCENARIO = SimpleNamespace(method="explicit_euler", dt=1e-3, adaptive=False, tolerance=Tolerance(), command=None)
+SCENARIO = SimpleNamespace(
+    method="explicit_euler", dt=1e-3, adaptive=False, tolerance=Tolerance(), command=None, external=()
+)
 
 
 def told(where, scenario) -> str:
@@ -117,6 +119,8 @@ def test_an_implicit_step_without_a_solution_is_no_question_of_a_tolerance(armsi
 @pytest.mark.parametrize("growth", [None, GROWTH])
 @pytest.mark.parametrize("finite", [False, True])
 def test_every_divergence_says_what_was_expected_and_what_was_found(stalled, adaptive, growth, finite):
-    scenario = SimpleNamespace(method="rk54", dt=1e-2, adaptive=adaptive, tolerance=Tolerance(), command=None)
+    scenario = SimpleNamespace(
+        method="rk54", dt=1e-2, adaptive=adaptive, tolerance=Tolerance(), command=None, external=()
+    )
     lines = told({**WHERE, "stalled": stalled, "growth": growth, "torques_finite": finite}, scenario).splitlines()
     assert [line.split(":")[0] for line in lines[1:4]] == ["  expected", "  found", "  mend"]

@@ -14,7 +14,10 @@ from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.plant.linearization import linearize
-from armsim.plant.statics import holding_command
+from armsim.plant.statics import holding_command, steady_droop
+from armsim.records import from_plain
+from armsim.simulation.summary import Divergence
+from armsim.terminal.divergence import divergence
 
 MASS = 2.0
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]
@@ -94,6 +97,27 @@ def test_a_springs_numbers_are_in_the_units_of_the_file_and_can_be_varied():
     many = armsim.simulate_many(asked, {path: values})
     single = [armsim.simulate(asked, {path: value}).q[-1, 0] for value in values]
     assert many.q[:, 0].tolist() == single
+
+
+def test_what_a_pd_law_leaves_of_its_way_counts_the_spring():
+    control = {"law": "pd", "output": "torque", "kp": [400], "kd": [60], "target": [0.2]}
+    asked = scenario(slider(spring={"stiffness": 100, "rest": 0.1}), control=control, duration=3.0)
+    (droop,) = steady_droop(make_plant(read_scenario(asked)))
+    assert droop == pytest.approx(100 * 0.1 / 400)
+    assert 0.2 - armsim.simulate(asked).q[-1, 0] == pytest.approx(droop * 400 / 500, abs=1e-6)
+
+
+def test_dynamechs_motors_have_no_springs():
+    emulated = {f"robot.joints[{i}].motor.model": "dynamechs" for i in range(5)}
+    with pytest.raises(UsageError, match="spring"):
+        armsim.simulate(
+            "arm5_sine",
+            {
+                **emulated,
+                "integrator": {"method": "explicit_euler", "dt": 1e-4},
+                "robot.joints[R1].spring": {"stiffness": 5},
+            },
+        )
 
 
 def test_linear_equations_have_a_springs_stiffness():
@@ -203,6 +227,13 @@ def test_implicit_steps_and_the_advice_know_how_stiff_a_force_is():
     plant = make_plant(read_scenario(stiff))
     linear = linearize(plant, 0.0, plant.initial_state([0.1], [0.0]))
     assert (linear.Fq, linear.Fv) == ([[-1e8]], [[-2e5]])
+
+
+def test_a_run_whose_force_has_no_value_names_it():
+    run = armsim.simulate(scenario(slider(), external=at_tool("sqrt(x_tool - 1)")))
+    assert "a negative number, in `external`" in divergence(
+        from_plain(Divergence, run.summary()["diverged"]), run.scenario
+    )
 
 
 def test_a_target_is_held_against_a_force_that_follows_the_motion():

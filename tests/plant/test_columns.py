@@ -98,13 +98,15 @@ def test_no_name_of_a_frame_makes_two_columns_alike_or_one_unreadable(arms):
         "energy",
     ]
     names = [*pieces, *map("_".join, product(pieces, repeat=2)), *(f"{piece}_m_s" for piece in pieces)]
-    sound = [name for name in names if name not in (*RESERVED_FRAMES, "R1") and not UNIT.fullmatch(name)]
+    sound = [
+        name for name in names if name not in (*RESERVED_FRAMES, "R1") and "." not in name and not UNIT.fullmatch(name)
+    ]
     assert {"J", "x", "a-b", "a_J", "m_a", "s", "a_s", "tool_a"} <= {*sound}
     assert not {"m", "a_m", "a_m_s", "Nm", "a_deg", "tool", "R1"} & {*sound}
     arm = armsim.load_robot("rr", {"frames": {name: {"link": "R1"} for name in sound}}).arm
     layout = Layout(arm, True, Logged(tuple(frame.name for frame in arm.frames)))
     every = [(column, heading) for column, heading in zip(layout.columns, layout.headings(), strict=True)]
-    assert len({heading.text for _, heading in every}) == len(every) > 3000
+    assert len({heading.text for _, heading in every}) == len(every) > 2000
     for column, heading in every:
         called, of, unit = read_heading(heading.text)
         assert of == (f"{column.of}_{column.at}" if column.at else column.of)
