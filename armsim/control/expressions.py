@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from armsim.control.law import FeedbackLaw, Kept, Now
+from armsim.dynamics.external import motion_by_name
 from armsim.expr import Evaluable, Scalar
+from armsim.model import Arm
 from armsim.records import record
 
 
@@ -13,25 +15,30 @@ from armsim.records import record
 class Expressions(FeedbackLaw):
     """u = expressions of time, measurement, errors, reference and parameters.
 
-    Of the joint itself: q, qd, e, ed, integral (∫e dt), q_ref, qd_ref, qdd_ref; of joint R2: q_R2, and so on.
+    Of the joint itself: q, qd, e, ed, integral (∫e dt), q_ref, qd_ref, qdd_ref; of joint R2: q_R2, and so on; of frames x_tool,
+    vx_tool and the like, as the controller's model has them at the measured motion.
 
     Attributes:
         formulas: One per joint.
-        joints: The joints' names.
+        model: The arm as the controller knows it.
         parameters: Numbers by name.
     """
 
     formulas: tuple[Evaluable, ...]
-    joints: tuple[str, ...]
+    model: Arm
     parameters: Mapping[str, Scalar]
 
     name = "expression"
 
     def begin(self) -> Kept:
         """Integrals at zero, if an expression has one."""
-        names = {name for formula in self.formulas for name in formula.names}
-        integrates = bool(names & {"integral", *(f"integral_{joint}" for joint in self.joints)})
-        return Kept([0.0] * len(self.joints) if integrates else [])
+        integrates = bool(self.names & {"integral", *(f"integral_{joint}" for joint in self.model.joint_names)})
+        return Kept([0.0] * self.model.n if integrates else [])
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What the expressions name."""
+        return frozenset[str]().union(*(formula.names for formula in self.formulas))
 
     def command(self, now: Now, kept: Kept) -> list[Scalar]:
         """The commands before saturation, n scalars."""
@@ -40,11 +47,10 @@ class Expressions(FeedbackLaw):
         of_joints |= {"q_ref": desired.q, "qd_ref": desired.qd, "qdd_ref": desired.qdd}
         if kept.integrals:
             of_joints["integral"] = kept.integrals
-        known = {
-            f"{name}_{joint}": x for name, xs in of_joints.items() for joint, x in zip(self.joints, xs, strict=True)
-        }
-        shared = {**self.parameters, **known, "t": now.t}
-        own = ({name: xs[i] for name, xs in of_joints.items()} for i in range(len(self.joints)))
+        joints, motion = self.model.joint_names, motion_by_name(self.model, now.t, seen.q, seen.qd, self.names)
+        known = {f"{name}_{joint}": x for name, xs in of_joints.items() for joint, x in zip(joints, xs, strict=True)}
+        shared = {**self.parameters, **motion, **known}
+        own = ({name: xs[i] for name, xs in of_joints.items()} for i in range(self.model.n))
         return [formula.evaluate({**shared, **mine}) for formula, mine in zip(self.formulas, own, strict=True)]
 
     def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:

@@ -106,6 +106,11 @@ class RunExpression(Number):
         return Quantity(0.0, node.text, node.place, formula, kind=self)
 
 
+def frame_signals(context: Context) -> list[str]:
+    """What expressions call the motion of the arm's frames."""
+    return [f"{part}_{frame}" for frame in context.frames or () for part in OF_FRAME]
+
+
 class LawExpression(RunExpression):
     """A command as an expression of what a controller knows."""
 
@@ -113,7 +118,8 @@ class LawExpression(RunExpression):
         return f"an expression of t, {', '.join(SIGNALS)}, the same of another joint, as q_R2, and parameters"
 
     def signals(self, context: Context) -> list[str]:
-        return [*SIGNALS, *(f"{signal}_{joint}" for signal in SIGNALS for joint, _ in context.joints or ())]
+        of_joints = (f"{signal}_{joint}" for signal in SIGNALS for joint, _ in context.joints or ())
+        return [*SIGNALS, *of_joints, *frame_signals(context)]
 
 
 class ForceExpression(RunExpression):
@@ -125,8 +131,8 @@ class ForceExpression(RunExpression):
         return f"{Number.expected(self, context)}, or an expression of t, q_R1, qd_R1, x_tool, vx_tool and the like"
 
     def signals(self, context: Context) -> list[str]:
-        of_joints = [f"{signal}_{joint}" for signal in ("q", "qd") for joint, _ in context.joints or ()]
-        return of_joints + [f"{part}_{frame}" for frame in context.frames or () for part in OF_FRAME]
+        of_joints = (f"{signal}_{joint}" for signal in ("q", "qd") for joint, _ in context.joints or ())
+        return [*of_joints, *frame_signals(context)]
 
     def varies(self, formula: Formula) -> bool:
         return False

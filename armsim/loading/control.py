@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from armsim import document
@@ -95,7 +96,7 @@ def build_law(
         return FunctionLaw(arm.n)
     if law == "expression":
         formulas = tuple(command.formula for command in control.command)
-        return Expressions(formulas, tuple(joint.name for joint in arm.joints), dict(parameters))
+        return Expressions(formulas, replace(model, frames=arm.frames), dict(parameters))
     zeros: list[Scalar] = [0.0] * arm.n
     kp, ki, kd = (tuple(control.entries[key] or zeros) for key in ("kp", "ki", "kd"))
     clamped = control.anti_windup == "clamping"
