@@ -267,7 +267,8 @@ def test_a_run_with_forces_at_frames_reads_back_as_it_was_saved(tmp_path):
 def test_a_law_may_ask_where_a_frame_is(period):
     own = {**slider(), "frames": {"mid": {"link": "x", "xyz": [0.1, 0, 0]}}}
     common = {"output": "torque", **({"period": period} if period else {})}
-    law = {"law": "expression", "command": ["400*(0.3 - x_mid) - 60*vx_mid"], "model": slider(), **common}
+    law = {"law": "expression", "command": ["400*(0.3 - x_mid) - 60*vx_mid"], **common}
+    law |= {"model": slider(), "feedforward": "gravity"}  # a model without that frame
     pd = {"law": "pd", "kp": [400], "kd": [60], "target": [0.2], **common}
     runs = [armsim.simulate(scenario(own, control=control)) for control in (law, pd)]
     assert runs[0].q == pytest.approx(runs[1].q, abs=1e-12)
