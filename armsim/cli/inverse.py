@@ -69,7 +69,7 @@ Examples:
 @robot_argument
 @state_options
 @joint_option("qdd", "Joint accelerations [rad/s² or m/s²]. [default: 0]")
-@click.option("--payload", metavar="KG", help="Point mass at the tool, in place of the robot's payload.")
+@click.option("--payload", metavar="KG", help="Point mass at the tool, in place of all that the robot carries.")
 @flag("--wrenches", help="Tell what base, joints and force-torque sensors carry, too.")
 @grouped(
     "files",

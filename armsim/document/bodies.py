@@ -282,7 +282,7 @@ class TimeSpan(Document):
 
 
 class PickedUp(TimeSpan, Carried):
-    """The same, from when it is picked up until it is put down; before it lies at rest."""
+    """A body that a frame carries from when it is picked up until it is put down; before that it rests in the world."""
 
 
 class Payloads(OneOf):

@@ -124,6 +124,19 @@ def test_a_payload_hangs_at_the_tool_in_place_of_the_robots_own(armsim):
     assert bare[1] == pytest.approx(1.5 * G * 0.4, rel=1e-14)
 
 
+def test_a_payload_hangs_in_place_of_all_that_a_list_carries(armsim, empty_folder):
+    text = (
+        "format: armsim/robot/1\nname: one\ngravity: [0, -9.81, 0]\n"
+        "joints: [{name: A, type: revolute, mdh: {}, bodies: [{point: {mass: 1}}]}]\n"
+        "tool: {xyz: [1, 0, 0]}\nframes: {camera: {link: A, xyz: [2, 0, 0]}}\n"
+    )
+    payload = "payload: [{name: gripper, mass: 0.5}, {name: eye, frame: camera, mass: 0.25}]\n"
+    (empty_folder / "one.yaml").write_text(text + payload)
+    assert answer(armsim, "one.yaml")["torque"] == [pytest.approx((0.5 * 1 + 0.25 * 2) * G, rel=1e-14)]
+    assert answer(armsim, "one.yaml", "--payload", "0.125")["torque"] == [pytest.approx(0.125 * G, rel=1e-14)]
+    assert "in place of all that the robot carries" in " ".join(armsim("inverse", "--help").out.split())
+
+
 @pytest.mark.parametrize("payload", ["-1", "heavy"])
 def test_a_payload_that_is_no_mass_is_refused(armsim, payload, told):
     wrong = armsim("inverse", "rr", "--payload", payload)
