@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from armsim.document.base import plain, walk
+from armsim.document.base import numbers, plain
 from armsim.document.overrides import Overrides
 from armsim.errors import ArmsimError
-from armsim.formulas.quantity import Quantity
 from armsim.formulas.values import Values
 from armsim.loading.open_paths import places_at
 from armsim.loading.resolved import resolved_robot
@@ -76,8 +75,12 @@ def margins_of(
     study, conditions, threads = task.study(task.tuning.study.design, numbers), task.conditions, task.threads
     axes = study.design.axes
     taken = {*numbers, *axes, *(place for path in axes for place in places_at(scenario.file, path))}
-    others = {path: value for path, value in {**_gains(scenario), **_masses(scenario)}.items() if path not in taken}
-    factors = {path: value for path, value in {**numbers, **others}.items() if value != 0.0}
+    others = {
+        path: value
+        for path, value in {**_gains(scenario), **_masses(scenario)}.items()
+        if taken.isdisjoint(places_at(scenario.file, path))
+    }
+    factors = {path: value for path, value in {**numbers, **others}.items() if value}
     payload = {PAYLOAD: 0.0} if is_unladen(scenario) and PAYLOAD not in taken else {}
     places = {**factors, **payload}
     study = study.over(study.design, _own_model(scenario, axes), force_step=True)
@@ -171,21 +174,18 @@ def _own_model(scenario: Scenario, axes: Mapping[str, Values]) -> Overrides:
 def _gains(scenario: Scenario) -> dict[str, float]:
     """All gains of the controller, by path."""
     control = scenario.file.document.control
-    return (
-        {}
-        if control is None
-        else {path: x for key in GAINS for path, x in _given(control.entries[key], f"control.{key}")}
-    )
+    return {} if control is None else dict(_given({key: control.entries[key] for key in GAINS}, "control"))
 
 
 def _masses(scenario: Scenario) -> dict[str, float]:
-    """All masses of the robot's file, and of its payload, by path."""
-    file = scenario.file
-    found = [*_given(file.robot.document, "robot"), *_given(file.document.payload, "payload")]
-    return {path: value for path, value in found if value > 0.0 and path.endswith(".mass")}
+    """All masses of the robot's file, and of what it carries, by path; payloads of a list by name."""
+    robot, own = scenario.file.robot.document, scenario.file.document.payload
+    at, payload = ("robot.payload", robot.payload) if own is None else ("payload", own)
+    items = {f"{at}[{item.name}]": item for item in payload} if isinstance(payload, tuple) else {at: payload}
+    found = _given({"robot": robot.replaced(payload=None), **items}, "")
+    return {path: value for path, value in found if path.endswith(".mass")}
 
 
 def _given(value: Any, path: str) -> list[tuple[str, float]]:
     """The numbers that a file gives at and below a path."""
-    found = [(at, x) for at, x, _ in walk(value, path) if isinstance(x, Quantity) and ".parameters." not in at]
-    return [(at, x.value) for at, x in found if x.given and not x.varies]
+    return [(at, x.value) for at, x in numbers(value, path) if x.given and not x.varies and ".parameters." not in at]

@@ -339,6 +339,19 @@ def test_numbers_that_cases_vary_by_any_of_their_paths_have_no_margin(joint, pat
     assert not named & {"control.kd[0]" if path == "control.kd" else "robot.joints[0].bodies[0].cylinder.mass"}
 
 
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.handful(2)
+def test_payloads_have_margins_by_name_and_the_robots_none_where_the_scenario_has_its_own(joint, own):
+    asked = joint()
+    asked["robot"]["payload"] = [{"name": "gripper", "mass": 0.5}, {"name": "eye", "body": {"point": {"mass": 0.25}}}]
+    if own:
+        asked["payload"] = [{"name": "box", "mass": 1}, {"name": "bag", "mass": 2}]
+    cases = {"payload[bag].mass" if own else "robot.payload[gripper].mass": [0.5, 1]}
+    found = armsim.tune(asked, {"control.kp": "1:9"}, "itae", folder="t", trials=2, cases=cases, holds="itae < 9")
+    named = [margin.name for margin in found.margins if "payload" in margin.name]
+    assert named == ["payload[box].mass" if own else "robot.payload[eye].body.point.mass"]
+
+
 def test_cases_of_structure_are_tested_by_their_own_values(joint):
     sampled = joint(control={"period": 4e-3})
     cases = {"control.delay": [0, 4e-3], "control.target[0]": [0.5, 1.5]}
