@@ -10,12 +10,12 @@ from armsim.actuation import drive_torques, motor_demands
 from armsim.actuation import motor as dc
 from armsim.arm.overload import AboveNominal, above_nominal
 from armsim.arm.reach import reach
-from armsim.arm.solids import BodyInertia, LinkInertia, link_inertia, summed
+from armsim.arm.solids import BodyInertia, LinkInertia, PayloadInertia, link_inertia, summed
 from armsim.dynamics import frame_pose, mass_matrix
 from armsim.files.faults import Doubt
 from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.loading.plausible import doubts
-from armsim.model import Arm, Coulomb, Joint, Motor, Spring
+from armsim.model import Arm, Coulomb, Joint, Motor, Payload, Spring
 from armsim.plant import slipping
 from armsim.records import OMIT, record
 from armsim.spatial import Frame, Inertia
@@ -118,14 +118,15 @@ class RobotOverview:
         file: None for plain data.
         robot: Its name.
         gravity: [m/s²].
-        mass: Of links and payload [kg].
+        mass: Of links and payloads [kg], when they are heaviest.
         reach: Of the tool from the first joint [m]; None without end.
         joints: From base to tool.
         links: In the user's frames.
         frames: All but the tool.
-        payload: In the tool's frame; None for none.
-        pose: At the initial pose, of a scenario's robot the scenario's.
+        payload: In the tool's frame, summed; None for none.
+        pose: At the initial pose, of a scenario's robot the scenario's, with what it carries at the start.
         doubts: What `armsim check` warns of; None for a scenario's robot, whose doubts are the scenario's.
+        payloads: What frames carry, at any time; None for nothing, or what only `payload` says.
     """
 
     kind: str = field(default="robot", init=False)
@@ -140,6 +141,7 @@ class RobotOverview:
     payload: BodyInertia | None
     pose: PoseFacts
     doubts: list[Doubt] | None = field(default=None, metadata=OMIT)
+    payloads: list[PayloadInertia] | None = field(default=None, metadata=OMIT)
 
 
 def robot_overview(
@@ -172,19 +174,26 @@ def arm_overview(
         degrees: Whether joint angles and the tool's are in degrees.
         doubts: About its file.
     """
-    far, carried = reach(arm), arm.carried_by(arm.tool)
+    far, heaviest = reach(arm), arm.heaviest
+    carried = heaviest.carried_by(arm.tool)
     return RobotOverview(
         file=file,
         robot=arm.name,
         gravity=list(arm.gravity),
-        mass=sum(inertia.mass for inertia in arm.inertias),
+        mass=heaviest.mass,
         reach=far if math.isfinite(far) else None,
         joints=[_joint(joint, degrees) for joint in arm.joints],
         links=[LinkInertia(name=joint.name, **vars(link_inertia(joint))) for joint in arm.joints],
         frames=[FrameFacts(frame.name, frame.link, [*frame.pose.position]) for frame in arm.frames[1:]],
         payload=None if carried == Inertia() else summed(carried),
-        pose=_at_pose(arm, q, degrees),
+        pose=_at_pose(arm.at(0.0), q, degrees),
         doubts=doubts,
+        payloads=[
+            PayloadInertia(of.name, **vars(summed(of.inertia)), frame=of.frame)
+            for of in arm.payloads
+            if arm.payloads != (Payload(carried),)
+        ]
+        or None,
     )
 
 

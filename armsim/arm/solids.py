@@ -82,6 +82,13 @@ class LinkInertia(BodyInertia, Link):
 
 
 @record
+class PayloadInertia(LinkInertia):
+    """The inertia of a payload, in the frame of this name."""
+
+    frame: str
+
+
+@record
 class Solids(Link):
     """The solids of a link."""
 

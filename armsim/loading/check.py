@@ -82,7 +82,9 @@ def scenario_doubts(scenario: Scenario) -> list[Fault]:
         short = [*cut_short(control.reference, command.reference, duration)]
     return [
         *short,
-        *doubts(scenario.arm, file.robot.document, _robot_path(scenario), file.document.payload, scenario.degrees),
+        *doubts(
+            scenario.arm.heaviest, file.robot.document, _robot_path(scenario), file.document.payload, scenario.degrees
+        ),
         *too_short(file.document, duration),
         *one_row(file.document, duration),
         *picked_up_late(file.document, duration),

@@ -41,7 +41,6 @@ def other_units(arm: Arm, robot: document.Robot, length: float, path: str = "") 
         for i, angle in enumerate(frame.rpy):
             yield from angle_doubts(angle, join(path, f"{key}.rpy[{i}]"), degrees)
     yield from _length(robot, length, path)
-    mass = sum(float(inertia.mass) for inertia in arm.inertias)
     for i, joint in enumerate(robot.joints):
         kind, where = JOINT_TYPES[joint.type], join(path, f"joints[{i}]")
         for place, angle in numbers(joint.frame, f"{where}.{robot.convention}"):
@@ -55,7 +54,7 @@ def other_units(arm: Arm, robot: document.Robot, length: float, path: str = "") 
                 if math.isfinite(angle.value):
                     yield from _position(angle, f"{where}.{key}", degrees)
         if joint.motor is not None:
-            own = mass * metres(length) ** 2 if kind.turns else mass
+            own = arm.mass * (metres(length) ** 2 if kind.turns else 1.0)
             yield from _motor(joint.motor, f"{where}.motor", kind, own)
 
 

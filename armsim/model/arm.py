@@ -102,6 +102,11 @@ class Arm:
             else self
         )
 
+    @property
+    def heaviest(self) -> Arm:
+        """The arm with what it carries when that is heaviest."""
+        return max(map(self.at, self.stages), key=lambda arm: arm.mass)
+
     def carried_by(self, frame: LinkFrame) -> Inertia:
         """The sum of a frame's payloads, about its origin."""
         carried = [payload.inertia for payload in self.payloads if payload.frame == frame.name]
@@ -116,6 +121,11 @@ class Arm:
             place, link = self.placement(frame), self.link_of(frame)
             inertias[link] = inertias[link] + payload.inertia.moved(place.rotation, place.position)
         return tuple(inertias)
+
+    @property
+    def mass(self) -> Scalar:
+        """Of links and all payloads [kg]."""
+        return sum(inertia.mass for inertia in self.inertias)
 
     @cached_property
     def regrouped(self) -> tuple[Inertia, ...]:

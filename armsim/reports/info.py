@@ -133,7 +133,7 @@ def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, dig
 
 
 def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
-    carried = " with its payload" if facts.payload is not None else ""
+    carried = " with its payload" if facts.payload or facts.payloads else ""
     far = "no end to its reach" if facts.reach is None else f"reach {number(facts.reach, 4)} m from its first joint"
     title = f"{facts.robot}: {counted(len(facts.joints), 'joint')}, {number(facts.mass)} kg{carried}, {far} to the tool"
     parts = [
@@ -256,7 +256,9 @@ def _motor_row(motor: MotorFacts) -> Row:
 
 def _link_table(facts: RobotOverview, digits: int) -> str:
     items: list[tuple[str, BodyInertia]] = [(link.name, link) for link in facts.links]
-    if facts.payload is not None:
+    if facts.payloads:
+        items += [(f"{of.name}, in {of.frame}", of) for of in facts.payloads]
+    elif facts.payload:
         items.append(("payload", facts.payload))
     rows: list[list[Cell]] = []
     for name, link in items:

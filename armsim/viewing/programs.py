@@ -46,7 +46,7 @@ def frames_program(arm: Arm) -> str:
         poses = [*own, own[-1] @ arm.placement(arm.tool)]
         moments = [T.rotation @ of.h + T.position * of.mass for T, of in zip(own, arm.inertias, strict=True)]
         entries = [x for T in poses for row, p in zip(T.rotation, T.position, strict=True) for x in (*row, p)]
-        return [*entries, *sum(moments, ZERO), sum(of.mass for of in arm.inertias)]
+        return [*entries, *sum(moments, ZERO), arm.mass]
 
     return _of_positions("frames", "Where links and tool are, and the mass.", arm, frames)
 

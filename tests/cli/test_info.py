@@ -129,6 +129,52 @@ def test_the_robot_of_a_scenario_stands_at_the_scenarios_pose_with_its_payload(a
     assert robot["pose"]["torque"][0] == pytest.approx(4 * 9.81 * 0.8 + 9.81 * 0.8, rel=1e-12)
 
 
+CARRIER = (
+    "format: armsim/robot/1\nname: one\ngravity: [0, -9.81, 0]\ntool: {xyz: [1, 0, 0]}\n"
+    "joints: [{name: A, type: revolute, mdh: {}, bodies: [{point: {mass: 1}}]}]\n"
+    "frames: {elbow: {link: A, xyz: [2, 0, 0]}}\n"
+)
+
+
+def test_payloads_of_a_list_have_rows_by_name(armsim, empty_folder):
+    file = empty_folder / "one.yaml"
+    several = "[{name: gripper, mass: 0.5, center: [0, 0, 0.1]}, {name: eye, frame: elbow, mass: 0.25}]"
+    file.write_text(f"{CARRIER}payload: {several}\n")
+    facts = answer(armsim, "one.yaml")
+    found = [[of[key] for key in ("name", "frame", "mass", "com")] for of in facts["payloads"]]
+    assert found == [["gripper", "tool", 0.5, [0, 0, 0.1]], ["eye", "elbow", 0.25, [0, 0, 0]]]
+    assert facts["payload"]["mass"] == 0.5
+    report = words(armsim("info", "one.yaml").out)
+    assert "1.75 kg with its payload" in report
+    assert "gripper, in tool 0.5 kg" in report
+    assert "eye, in elbow 0.25 kg" in report
+    assert "payload 0.5 kg" not in report
+    file.write_text(f"{CARRIER}payload: [{{name: payload, frame: elbow, mass: 0.25}}]\n")  # nothing on the tool
+    assert "1.25 kg with its payload" in words(armsim("info", "one.yaml").out)
+
+
+@pytest.mark.parametrize("payload", ["", "payload: {mass: 0.5}\n"])
+def test_a_payload_of_the_tool_alone_is_in_no_list(armsim, empty_folder, payload):
+    (empty_folder / "one.yaml").write_text(CARRIER + payload)
+    assert "payloads" not in answer(armsim, "one.yaml")
+    report = words(armsim("info", "one.yaml").out)
+    assert ("payload 0.5 kg" in report) == ("with its payload" in report) == bool(payload)
+
+
+def test_payloads_whose_times_exclude_each_other_are_not_summed(armsim, empty_folder):
+    (empty_folder / "one.yaml").write_text(CARRIER)
+    (empty_folder / "run.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: one.yaml\nduration: 3\nintegrator: {method: rk4, dt: 1e-3}\npayload:\n"
+        "  - {name: first, mass: 0.5, to: 1}\n  - {name: second, mass: 2, from: 1, to: 2}\n"
+        "  - {name: third, frame: elbow, mass: 1, from: 2}\n"
+    )
+    robot = answer(armsim, "run.yaml")["robot"]
+    assert robot["pose"]["torque"] == [pytest.approx(0.5 * 9.81, rel=1e-14)]
+    assert robot["pose"]["mass_matrix"] == [[pytest.approx(0.5, rel=1e-14)]]
+    assert (robot["mass"], robot["payload"]["mass"]) == (3, 2)
+    assert [of["mass"] for of in robot["payloads"]] == [0.5, 2, 1]
+
+
 def test_a_finished_run_is_a_scenario(armsim):
     armsim("simulate", "rr_config1", "-o", "run")
     facts = answer(armsim, "run/run.yaml")

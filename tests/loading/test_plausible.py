@@ -218,6 +218,24 @@ def test_a_recorded_input_that_does_not_cover_the_run_is_doubted(warnings, tmp_p
         told(doubt)
 
 
+@pytest.mark.parametrize("bound", [0.99, 1.01])
+def test_payloads_whose_times_exclude_each_other_are_not_counted_at_once(warnings, bound):
+    # as above: whichever it carries, there is 1 kg·m² on the stop
+    limits = {"lower": -1, "upper": 1, "stiffness": bound * 4e12, "damping": 1}
+    times = [{"to": 0.2}, {"from": 0.2, "to": 0.4}, {"from": 0.4}]
+    payload = [{"name": f"P{i}", "mass": 0.75, "center": [0, 1, 0], **at} for i, at in enumerate(times)]
+    doubts = warnings(
+        {
+            "format": "armsim/scenario/1",
+            "robot": robot(joint("R1", tensor(0.25, 0.25, 0.25), limits=limits)),
+            "duration": 1,
+            "integrator": {"method": "rk4", "dt": 0.01},
+            "payload": payload,
+        }
+    )
+    assert [doubt.path for doubt in doubts] == (["robot.joints[0].limits"] if bound > 1 else [])
+
+
 def test_a_doubt_points_at_the_number(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "arm.yaml").write_text(
