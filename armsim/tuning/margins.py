@@ -174,7 +174,7 @@ def _own_model(scenario: Scenario, axes: Mapping[str, Values]) -> Overrides:
 def _gains(scenario: Scenario) -> dict[str, float]:
     """All gains of the controller, by path."""
     control = scenario.file.document.control
-    return {} if control is None else dict(_given({key: control.entries[key] for key in GAINS}, "control"))
+    return {} if control is None else dict(_given({f"control.{key}": control.entries[key] for key in GAINS}))
 
 
 def _masses(scenario: Scenario) -> dict[str, float]:
@@ -182,10 +182,10 @@ def _masses(scenario: Scenario) -> dict[str, float]:
     robot, own = scenario.file.robot.document, scenario.file.document.payload
     at, payload = ("robot.payload", robot.payload) if own is None else ("payload", own)
     items = {f"{at}[{item.name}]": item for item in payload} if isinstance(payload, tuple) else {at: payload}
-    found = _given({"robot": robot.replaced(payload=None), **items}, "")
+    found = _given({"robot": robot.replaced(payload=None), **items})
     return {path: value for path, value in found if path.endswith(".mass")}
 
 
-def _given(value: Any, path: str) -> list[tuple[str, float]]:
-    """The numbers that a file gives at and below a path."""
-    return [(at, x.value) for at, x in numbers(value, path) if x.given and not x.varies and ".parameters." not in at]
+def _given(values: Any) -> list[tuple[str, float]]:
+    """The numbers that a file gives at and below values by path."""
+    return [(at, x.value) for at, x in numbers(values) if x.given and not x.varies and ".parameters." not in at]
