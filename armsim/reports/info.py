@@ -147,7 +147,7 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
     if motors:
         felt = "armature and torque" if rotors else "torque"
         title = f"Motors, on their side of the gear; {felt} per volt at the joint"
-        parts.append(f"{bold(title)}\n{_motor_table(motors, digits)}")
+        parts.append(f"{bold(title)}\n{_joint_rows([(name, _motor_row(motor)) for name, motor in motors], digits)}")
     title = "Links: mass, centre of mass, inertia about it (`armsim inertia` has all of it)"
     parts.append(f"{bold(title)}\n{_link_table(facts, digits)}")
     if facts.frames:
@@ -216,12 +216,11 @@ def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
             "dry -": (dry.negative, force),
         }
         rows.append((f"{joint.name:<{width}}  {joint.type}", row))
+    return _joint_rows(rows, digits)
+
+
+def _joint_rows(rows: list[tuple[str, Row]], digits: int) -> str:
     headings, cells = _columns(rows, digits, SIDE_EFFECTS)
-    return table(["joint", *headings], cells)
-
-
-def _motor_table(motors: list[tuple[str, MotorFacts]], digits: int) -> str:
-    headings, cells = _columns([(name, _motor_row(motor)) for name, motor in motors], digits, SIDE_EFFECTS)
     return table(["joint", *headings], cells)
 
 
