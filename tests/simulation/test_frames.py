@@ -12,10 +12,10 @@ from armsim.recording.compare import read_series
 
 FRAMES = {
     "mid": {"link": "R3", "xyz": [0.05, -0.1, 0.2], "rpy": [0.3, -0.5, 0.7]},
-    "left-tip.2": {"link": "R5", "xyz": [0, 0.02, 0.1]},
+    "left-tip-2": {"link": "R5", "xyz": [0, 0.02, 0.1]},
 }
 SHORT = {"robot.frames": FRAMES, "duration": 0.1, "log.every": 5e-4, "integrator": {"method": "rk4", "dt": 5e-4}}
-LOGGED = {**SHORT, "log.frames": ["mid", "left-tip.2"]}
+LOGGED = {**SHORT, "log.frames": ["mid", "left-tip-2"]}
 PARTS = ("x_{}_m", "y_{}_m", "z_{}_m", "qw_{}", "qx_{}", "qy_{}", "qz_{}")
 RATES = ("wx_{}_rad_s", "wy_{}_rad_s", "wz_{}_rad_s", "vx_{}_m_s", "vy_{}_m_s", "vz_{}_m_s")  # as in a Jacobian
 
@@ -59,7 +59,7 @@ def test_a_frames_velocity_is_the_slope_of_its_place():
 
 def test_other_columns_keep_their_bits_and_their_order(run):
     plain = armsim.simulate("arm5_hold", SHORT)
-    assert [name for name in run.columns if "mid" not in name and "left-tip.2" not in name] == plain.columns
+    assert [name for name in run.columns if "mid" not in name and "left-tip-2" not in name] == plain.columns
     for name in plain.columns:
         assert run[name].tobytes() == plain[name].tobytes(), name
 
@@ -79,7 +79,7 @@ def test_a_saved_run_has_the_columns_of_its_frames(tmp_path, run, format, degree
     loaded = armsim.load_run(folder)
     assert loaded.columns == run.columns
     unit = "deg_s" if degrees else "rad_s"
-    assert f"wx_left-tip.2_{unit}" in read_series(folder).columns
+    assert f"wx_left-tip-2_{unit}" in read_series(folder).columns
     for name in run.columns:
         turned = degrees and "rad" in name
         np.testing.assert_allclose(loaded[name], run[name], rtol=4e-16 if turned else 0, atol=0)
@@ -91,7 +91,7 @@ def test_a_saved_run_has_the_columns_of_its_frames(tmp_path, run, format, degree
 
 MEASURES = {
     "max(x_mid)": ("x_mid_m", np.max),
-    "min(vx_left-tip.2_m_s)": ("vx_left-tip.2_m_s", np.min),
+    "min(vx_left-tip-2_m_s)": ("vx_left-tip-2_m_s", np.min),
     "final(qw_mid)": ("qw_mid", lambda x: x[-1]),
     "max(wz_mid)": ("wz_mid_rad_s", np.max),
     "peak(x_tool)": ("x_m", lambda x: np.abs(x).max()),
@@ -138,7 +138,7 @@ def test_errors_of_frames_are_distances_from_where_they_would_be_at_the_target(r
         assert run.measure(f"peak_{frame}_error") == pytest.approx(far.max(), rel=1e-12)
         rms = np.sqrt(np.trapezoid(far**2, run.t) / run.t[-1])
         assert run.measure(f"rms_{frame}_error") == pytest.approx(rms, rel=1e-12)
-    assert run.measure("peak_left-tip.2_error") != run.measure("peak_tool_error")
+    assert run.measure("peak_left-tip-2_error") != run.measure("peak_tool_error")
 
 
 def test_a_frame_that_the_robot_lacks_is_refused_where_it_is_named(told):
