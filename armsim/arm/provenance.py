@@ -10,7 +10,7 @@ from typing import Any
 
 from armsim import document
 from armsim.arm.overview import kind_of
-from armsim.document.bodies import carried
+from armsim.document.bodies import payload_bodies
 from armsim.document.composite import PerJoint
 from armsim.document.kinds import Kind, Number, join
 from armsim.formulas.quantity import Quantity
@@ -79,7 +79,7 @@ def _of_robot(robot: document.Robot, prefix: str) -> list[Origin]:
             filled[f"joints[{i}].motor.Ke"] = joint.motor.Kp
         for k, body in enumerate(joint.bodies):
             filled[f"joints[{i}].bodies[{k}].{body.tag}.mass"] = build_body(body).mass
-    for path, _, body in carried(settled.payload):
+    for path, _, body in payload_bodies(settled.payload):
         if body.tag:
             filled[f"{path}.{body.tag}.mass"] = build_body(body).mass
     names = [joint.name for joint in robot.joints]

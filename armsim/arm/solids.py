@@ -6,7 +6,7 @@ from typing import Any
 
 from armsim import document
 from armsim.document.base import plain
-from armsim.document.bodies import carried
+from armsim.document.bodies import payload_bodies
 from armsim.loading.build import build_body
 from armsim.loading.settle import settle
 from armsim.model import Joint
@@ -42,7 +42,7 @@ class Solid:
 
 
 @record
-class CarriedSolid(Solid):
+class PayloadSolid(Solid):
     """A payload, or one of several.
 
     Attributes:
@@ -112,7 +112,7 @@ class RobotSolids:
 
     robot: str
     links: list[LinkSolids]
-    payloads: list[CarriedSolid]
+    payloads: list[PayloadSolid]
 
 
 def solids(robot: document.Robot) -> RobotSolids:
@@ -129,7 +129,8 @@ def solids(robot: document.Robot) -> RobotSolids:
         total = sum((build_body(body, degrees) for body in joint.bodies), Inertia())
         links.append(LinkSolids(name=joint.name, solids=found, **vars(summed(total))))
     payloads = [
-        CarriedSolid(**vars(solid(body, path, degrees)), frame=frame) for path, frame, body in carried(settled.payload)
+        PayloadSolid(**vars(solid(body, path, degrees)), frame=frame)
+        for path, frame, body in payload_bodies(settled.payload)
     ]
     return RobotSolids(settled.name, links, payloads)
 

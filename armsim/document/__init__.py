@@ -22,7 +22,7 @@ from armsim.door import opened
 
 if TYPE_CHECKING:
     from armsim.document.base import Document, plain
-    from armsim.document.bodies import Box, Carried, Cylinder, KnownInertia, PickedUp, Point, Rod, Sphere, Tube
+    from armsim.document.bodies import Box, Cylinder, KnownInertia, PayloadBody, Point, Rod, Sphere, TimedPayload, Tube
     from armsim.document.control import Control, Encoder
     from armsim.document.motor import BrushDrop, JointCoulomb, Motor, MotorCoulomb, MotorLimits, Thermal
     from armsim.document.recorded import CsvSignal
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Box": "bodies",
     "BrushDrop": "motor",
-    "Carried": "bodies",
+    "PayloadBody": "bodies",
     "Cases": "study",
     "Control": "control",
     "CsvSignal": "recorded",
@@ -71,7 +71,7 @@ _HOMES = {
     "MotorCoulomb": "motor",
     "MotorLimits": "motor",
     "Origin": "robot",
-    "PickedUp": "bodies",
+    "TimedPayload": "bodies",
     "Point": "bodies",
     "Reference": "reference",
     "Robot": "robot",
@@ -95,7 +95,7 @@ _HOMES = {
 __all__ = [
     "Box",
     "BrushDrop",
-    "Carried",
+    "PayloadBody",
     "Cases",
     "Control",
     "CsvSignal",
@@ -119,7 +119,7 @@ __all__ = [
     "MotorCoulomb",
     "MotorLimits",
     "Origin",
-    "PickedUp",
+    "TimedPayload",
     "Point",
     "Reference",
     "Robot",

@@ -223,7 +223,7 @@ class WrenchName(JointName):
         return None if joints is None or context.frames is None else [BASE, *joints, *context.frames]
 
 
-class Carried(Document):
+class PayloadBody(Document):
     """A body that a frame of the arm carries: a point mass, or any body, in that frame."""
 
     name = Text(name=True, doc="labels messages and the energy balance", example="box")
@@ -251,7 +251,7 @@ class Carried(Document):
         return f"`body` without `{key}`", f"`{key}`", f"give `{key}` below `body`, or leave `body` out"
 
 
-def carried(payload: Any, path: str = "payload") -> list[tuple[str, str, Any]]:
+def payload_bodies(payload: Any, path: str = "payload") -> list[tuple[str, str, Any]]:
     """What a robot's or a scenario's `payload` says: the path of each body, the frame that carries it, and the body."""
     if isinstance(payload, tuple):
         return [
@@ -281,7 +281,7 @@ class TimeSpan(Document):
             context.report.add(end.place, join(path, "to"), expected, end.text, "swap them")
 
 
-class PickedUp(TimeSpan, Carried):
+class TimedPayload(TimeSpan, PayloadBody):
     """A body that a frame carries from when it is picked up until it is put down; before that it rests in the world."""
 
 
@@ -292,7 +292,7 @@ class Payloads(OneOf):
         item: Of the list.
     """
 
-    def __init__(self, of: type[Carried], **common: Any) -> None:
+    def __init__(self, of: type[PayloadBody], **common: Any) -> None:
         super().__init__(BODIES, **common)
         self.item = Subdocument(of)
 

@@ -7,7 +7,7 @@ import re
 from typing import Any, Self
 
 from armsim.document import other_words as words
-from armsim.document.bodies import BODIES, Carried, Payloads
+from armsim.document.bodies import BODIES, PayloadBody, Payloads
 from armsim.document.composite import (
     ByName,
     Choice,
@@ -314,7 +314,7 @@ class Robot(Document):
         doc="more frames, by name, for columns, measures, forces and payloads",
         example="{left_tip: {link: R5, xyz: [0, 0.02, 0.1]}}",
     )
-    payload = Payloads(Carried, default=None, doc="what the tool carries, in the tool frame", note="nothing")
+    payload = Payloads(PayloadBody, default=None, doc="what the tool carries, in the tool frame", note="nothing")
 
     rules = tuple(
         Rule(

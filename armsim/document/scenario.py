@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from armsim.actuation import OUTPUTS, Output
 from armsim.document import other_words as words
-from armsim.document.bodies import FrameName, JointName, Payloads, PickedUp, TimeSpan, WrenchName
+from armsim.document.bodies import FrameName, JointName, Payloads, TimedPayload, TimeSpan, WrenchName
 from armsim.document.composite import (
     Choice,
     Document,
@@ -256,7 +256,7 @@ class Scenario(Document):
     external = List(
         Subdocument(External), default=(), doc="forces and moments on links", example="[{link: R5, force: [0, 0, -5]}]"
     )
-    payload = Payloads(PickedUp, default=None, doc="in place of the robot's", note="the robot's")
+    payload = Payloads(TimedPayload, default=None, doc="in place of the robot's", note="the robot's")
     log = Subdocument(Log, default={}, doc="what is written down")
 
     @property

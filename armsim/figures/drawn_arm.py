@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from armsim import document
 from armsim.arm.robot import Robot
-from armsim.arm.solids import CarriedSolid, Solid, link_inertia, solids
+from armsim.arm.solids import PayloadSolid, Solid, link_inertia, solids
 from armsim.dynamics import frame_position, own_poses
 from armsim.loading import build_robot
 from armsim.model import Arm
@@ -67,7 +67,7 @@ class DrawnArm:
 
     arm: Arm
     links: Sequence[Sequence[Solid]]
-    payloads: Sequence[tuple[CarriedSolid, Span]] = ()
+    payloads: Sequence[tuple[PayloadSolid, Span]] = ()
 
     @classmethod
     def of(cls, robot: document.Robot, spans: Sequence[Span] = ()) -> DrawnArm:

@@ -141,7 +141,7 @@ def build_coulomb(coulomb: Scalar | document.JointCoulomb | document.MotorCoulom
 
 
 def build_payloads(
-    carried: document.Document | Sequence[document.Carried],
+    carried: document.Document | Sequence[document.PayloadBody],
     degrees: bool,
     spans: Sequence[Sequence[Scalar | None]] = (),
 ) -> tuple[Payload, ...]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 
 from armsim import document
-from armsim.document.bodies import carried
+from armsim.document.bodies import payload_bodies
 from armsim.document.kinds import join
 from armsim.dynamics import crba, pivots
 from armsim.files.faults import Fault
@@ -65,7 +65,7 @@ def doubts(
         found += [] if joint.motor is None else ratings_doubts(joint.motor, f"{where}.motor")
     own = payload is None
     degrees = degrees if own else payload_degrees
-    for where, _, body in carried(robot.payload, join(path, "payload")) if own else carried(payload):
+    for where, _, body in payload_bodies(robot.payload, join(path, "payload")) if own else payload_bodies(payload):
         found += _of_body(body, where, "the payload", length, degrees)
         found += too_heavy({where: body}, "the payload", length)
     return [*found, *_of_stops(arm, robot, path), *other_units(arm, robot, length, path)]

@@ -31,7 +31,7 @@ from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
 from armsim.model import Arm
-from armsim.plant.columns import Logged
+from armsim.plant.columns import RowExtras
 from armsim.records import record
 from armsim.spatial import ZERO, Vector
 
@@ -70,7 +70,7 @@ class Scenario:
     tolerance: Tolerance = Tolerance()
     picked: str = ""
     log_format: str = "csv"
-    logged: Logged = Logged()
+    logged: RowExtras = RowExtras()
 
     def __repr__(self) -> str:
         return f"Scenario({self.brief})"
@@ -188,7 +188,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         file=file,
         tolerance=tolerance(integrator.rtol, integrator.atol),
         log_format=scenario.log.format,
-        logged=Logged(
+        logged=RowExtras(
             tuple(dict.fromkeys(name for name in scenario.log.frames if name != arm.tool.name)),
             tuple(dict.fromkeys(scenario.log.wrenches)),
         ),

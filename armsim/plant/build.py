@@ -10,7 +10,7 @@ from armsim.control import Command
 from armsim.dynamics import ExternalWrench, fastest_algorithm
 from armsim.integrate import Tolerance
 from armsim.model import Arm
-from armsim.plant.columns import Logged
+from armsim.plant.columns import RowExtras
 from armsim.plant.dynamechs import DynaMechsPlant, emulates
 from armsim.plant.plant import Plant
 
@@ -34,7 +34,7 @@ class Asked(Protocol):
     def tolerance(self) -> Tolerance: ...
 
     @property
-    def logged(self) -> Logged: ...
+    def logged(self) -> RowExtras: ...
 
 
 def plant_type(arm: Arm) -> type[Plant]:

@@ -96,7 +96,7 @@ class ColumnKind:
         motors: Whether only joints with an electric motor have it.
         only: What rows need to have it: "follows" a reference, a "sprung" joint; empty where all have it.
         parts: Of a quantity of no joint: the heading of each part, without the name in `logged`.
-        logged: The part of `Logged` whose names it has columns for; empty where rows always have it.
+        logged: The part of `RowExtras` whose names it has columns for; empty where rows always have it.
         called: What tolerances call it; its prefix unless given.
     """
 
@@ -233,7 +233,7 @@ KINDS: dict[str, ColumnKind] = {
 
 
 @dataclass(frozen=True)
-class Logged:
+class RowExtras:
     """What rows have besides what they always have.
 
     Attributes:
@@ -253,7 +253,7 @@ class Column:
         quantity: What it is, of `KINDS`.
         of: The joint's name, or which part.
         joint: The joint's index, None for a quantity of no joint.
-        at: Name in `Logged`; empty of what rows always have.
+        at: Name in `RowExtras`; empty of what rows always have.
     """
 
     quantity: str
@@ -294,7 +294,7 @@ class Layout:
 
     arm: Arm
     follows: bool = False
-    logged: Logged = Logged()
+    logged: RowExtras = RowExtras()
 
     @property
     def _parts(self) -> Iterator[tuple[str, ColumnKind, tuple[str, ...]]]:

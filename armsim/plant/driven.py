@@ -11,7 +11,7 @@ from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.model import Arm
 from armsim.plant.build import make_plant
-from armsim.plant.columns import Logged
+from armsim.plant.columns import RowExtras
 from armsim.plant.plant import Plant
 
 USUAL = Tolerance()
@@ -35,7 +35,7 @@ class Driven:
     method: str
     tolerance: Tolerance
     external: tuple[ExternalWrench, ...] = ()
-    logged: Logged = Logged()
+    logged: RowExtras = RowExtras()
 
 
 def driven_plant(

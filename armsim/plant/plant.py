@@ -21,7 +21,7 @@ from armsim.errors import Refusal
 from armsim.expr import Scalar, Structure, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import Arm, Motor
-from armsim.plant.columns import Instant, Layout, Logged
+from armsim.plant.columns import Instant, Layout, RowExtras
 from armsim.plant.equations import Equations
 from armsim.plant.loads import Loads
 from armsim.plant.pickup import exchanged
@@ -81,7 +81,7 @@ class Plant:
     tolerance: Tolerance = Tolerance()
     audit: bool = False
     ahead: bool = False
-    logged: Logged = Logged()
+    logged: RowExtras = RowExtras()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.arm.name} by {self.method})"
@@ -241,7 +241,7 @@ class Plant:
         """What formulas may name: rows in which all is logged that can be."""
         frames = [frame.name for frame in self.arm.frames]
         names = dict.fromkeys((BASE, *self.arm.joint_names, *frames))
-        return replace(self.layout, logged=Logged(tuple(frames), tuple(names)))
+        return replace(self.layout, logged=RowExtras(tuple(frames), tuple(names)))
 
     @property
     def follows(self) -> bool:

@@ -12,7 +12,7 @@ from armsim.files.run_record import RunRecord
 from armsim.files.source import Source
 from armsim.loading import Scenario, build_robot, load_robot_file, read_scenario
 from armsim.plant import Plant
-from armsim.plant.columns import Layout, Logged
+from armsim.plant.columns import Layout, RowExtras
 from armsim.simulation.folder import summary_of
 from armsim.simulation.loop_plan import plant_of_run
 from armsim.simulation.result import KnownSetup, Status
@@ -79,7 +79,7 @@ def saved_run(record: RunRecord) -> Run:
     tables = [RowBlocks(path, strict=True) for path in record.tables]
     found = sum(len(table.headings) - 1 for table in tables)
     log = record.value("scenario", "log", kind=Mapping)
-    logged = Logged(*(tuple(log.get(key, ())) for key in ("frames", "wrenches")))
+    logged = RowExtras(*(tuple(log.get(key, ())) for key in ("frames", "wrenches")))
     layout = Layout(arm, found > len(Layout(arm, False, logged).columns), logged)
     both = zip(layout.headings(), layout.headings(True), strict=True)
     spelled = [{own.text: 1.0, other.text: other.factor} for own, other in both]

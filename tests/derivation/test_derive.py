@@ -256,6 +256,8 @@ def test_parameters_may_have_any_name(tmp_path):
 def test_friction_and_stops_are_said_to_be_left_out(derived):
     assert derived("arm5").notes == ["Without the stops of the file."]
     assert derived("two_link").notes == []
+    sprung = armsim.load_robot("two_link", {"joints[0].spring": {"stiffness": 5}})
+    assert armsim.derive(sprung.document).notes == ["Without the springs of the file."]
 
 
 def test_energies_of_the_engine_are_those_of_the_closed_form(derived, polar):
