@@ -166,7 +166,7 @@ def arms():
     def bare(arm: Arm) -> Arm:
         """The same arm without motors, stops and friction."""
         joints = tuple(replace(joint, motor=None, limit=None, viscous=0.0) for joint in arm.joints)
-        return replace(arm, joints=joints)
+        return replace(arm, links=joints)
 
     def serial(kinds: str, seed: int = 0, motors: bool = False) -> Arm:
         """A random arm with general twists, offsets and inertias: "RPS" is revolute, prismatic, screw."""
@@ -200,7 +200,7 @@ def arms():
             name=kinds,
             gravity=Vector(*(rng.uniform(-9, 9) for _ in range(3))),
             base=Pose(rotation_rpy(0.3, -0.4, 1.2), Vector(0.1, -0.2, 0.3)),
-            joints=tuple(joints),
+            links=tuple(joints),
             frames=(LinkFrame("tool", pose=Pose(rotation_rpy(0.4, 0.2, -0.9), Vector(0.1, 0.05, -0.2))),),
             payloads=(Payload(solid(rng)),),
         )
@@ -315,7 +315,7 @@ def plants(arms):
                 1,
             )
         if name == "torque":
-            free = replace(arm5, joints=tuple(replace(joint, limit=None) for joint in arm5.joints))
+            free = replace(arm5, links=tuple(replace(joint, limit=None) for joint in arm5.joints))
             return Plant(free, signals("torque", 5, scale=0.05), method="semi_implicit_euler"), q, [0.0] * 5, 1
         if name == "table":
             rng = random.Random(5)

@@ -29,7 +29,7 @@ def arm():
 
 def test_its_links_give_pinocchios_figures(arm):
     golden = PUBLISHED["golden"]
-    arm = replace(arm, joints=tuple(replace(joint, motor=None) for joint in arm.joints))
+    arm = replace(arm, links=tuple(replace(joint, motor=None) for joint in arm.joints))
     assert gravity_torque(arm, Q) == pytest.approx(golden["holding_torque"], rel=LAST_DIGIT, abs=1e-9)
     assert [row[-1] for row in crba(arm, Q)] == pytest.approx(golden["mass_matrix_diag"], rel=LAST_DIGIT)
     assert rnea(arm, Q, QD, QDD) == pytest.approx(golden["rnea_tau"], rel=LAST_DIGIT, abs=1e-9)

@@ -47,8 +47,7 @@ def motion(arm: Arm, method: str) -> Callable[..., list[Scalar]]:
     Torques are those that the drives give the joints, as in `Robot.forward_dynamics`: motor models and limits do not apply.
     """
     n = arm.n
-    unlimited = [j if j.motor is None else replace(j, motor=replace(j.motor, limits=MotorLimits())) for j in arm.joints]
-    driven = replace(arm, joints=tuple(unlimited))
+    driven = arm.map_links(lambda j: j if j.motor is None else replace(j, motor=replace(j.motor, limits=MotorLimits())))
 
     def body(*x: Scalar) -> list[Scalar]:
         tau = list(x[2 * n : 3 * n])

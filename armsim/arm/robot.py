@@ -21,7 +21,7 @@ from armsim.expr import Scalar, finite_or_nan, leaves, trace
 from armsim.files.faults import suggestion
 from armsim.formulas.bounds import BOUNDS
 from armsim.loading import Given, Overrides, read_robot
-from armsim.model import Arm
+from armsim.model import BASE, Arm
 from armsim.plant import accelerations
 from armsim.simulation.engine import ENGINES
 
@@ -116,8 +116,13 @@ class Robot:
 
     @property
     def joints(self) -> list[str]:
-        """Names of the joints, from base to tip."""
+        """Names of the joints in the order of the file; those that mimic others have no coordinate, and are left out."""
         return self.arm.joint_names
+
+    @property
+    def link_names(self) -> list[str]:
+        """Names of all joints, those that mimic others too."""
+        return self.arm.link_names
 
     @property
     def initial(self) -> Array:
@@ -247,12 +252,12 @@ class Robot:
         return Frames(pose[..., :3], pose[..., 3:])
 
     def link_poses(self, q: ArrayLike) -> Frames:
-        """The poses of all link frames in the world: positions (..., n, 3) [m] and quaternions (..., n, 4)."""
+        """The poses of all link frames in the world, by `link_names`: positions (..., k, 3) [m] and quaternions (..., k, 4)."""
 
         def body(arm, q):
             return [pose.coordinates for pose in dynamics.link_poses(arm, q)]
 
-        poses = self._ask("link_poses", body, (self.arm.n, 7), q=q)
+        poses = self._ask("link_poses", body, (len(self.link_names), 7), q=q)
         return Frames(poses[..., :3], poses[..., 3:])
 
     def jacobian(self, q: ArrayLike, frame: str = "tool") -> Array:
@@ -294,8 +299,8 @@ class Robot:
         Raises:
             UsageError: A name is none of "base", a joint and a frame.
         """
-        names = [at] if isinstance(at, str) else self.joints if at is None else list(at)
-        known = (dynamics.BASE, *self.joints, *(frame.name for frame in self.arm.frames))
+        names = [at] if isinstance(at, str) else self.arm.link_names if at is None else list(at)
+        known = (BASE, *self.arm.link_names, *(frame.name for frame in self.arm.frames))
         for name in names:
             if name not in known:
                 expected = "base, or the name of a joint or a frame"

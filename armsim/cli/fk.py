@@ -43,7 +43,7 @@ def command(robot: str, overrides: Overrides, q: str | None, display: Display) -
 
     arm = read_robot(robot, overrides)
     at = joint_values("q", q, arm, display.degrees)
-    poses = [*zip(arm.joint_names, link_poses(arm, at), strict=True)]
+    poses = [*zip(arm.link_names, link_poses(arm, at), strict=True)]
     poses += [(frame.name, frame_pose(arm, at, frame)) for frame in arm.frames]
     frames = [(name, pose.frame(display.degrees)) for name, pose in poses]
     about = {"robot": arm.name, "joints": arm.joint_names, "q": arm.shown(at, display.degrees)}
@@ -51,7 +51,12 @@ def command(robot: str, overrides: Overrides, q: str | None, display: Display) -
     where = "its initial pose" if q is None else "this pose"
     tables = _tables(frames, "deg" if display.degrees else "rad", display.digits)
     display.print(
-        lambda: {**about, "links": named[: arm.n], "tool": frames[arm.n][1], "frames": named[arm.n + 1 :]},
+        lambda: {
+            **about,
+            "links": named[: len(arm.links)],
+            "tool": frames[len(arm.links)][1],
+            "frames": named[len(arm.links) + 1 :],
+        },
         lambda: f"{arm.name}: frames in the world at {where}\n\n{tables}",
     )
     return 0

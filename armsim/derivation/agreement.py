@@ -106,8 +106,8 @@ def compare_points(exact: ExactArm) -> list[Check]:
         Disagreement: They differ.
     """
     # angles are random: offsets of joints that turn do not matter
-    joints = (replace(j, offset=sympy.Integer(0)) if not j.kind.slides else j for j in exact.arm.joints)
-    exact = replace(exact, arm=replace(exact.arm, joints=tuple(joints)))
+    arm = exact.arm.map_links(lambda link: link if link.kind.slides else replace(link, offset=sympy.Integer(0)))
+    exact = replace(exact, arm=arm)
     values = exact.at
     numbers = [sympy.sympify(x).subs(values) for x in leaves((exact.arm, exact.inertias, exact.regrouped))]
     rational = all(x.is_Rational for x in numbers) and not any(joint.kind.has_pitch for joint in exact.arm.joints)

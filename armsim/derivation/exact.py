@@ -92,10 +92,7 @@ def exact_arm(robot: document.Robot, symbols: Sequence[str] | None = None) -> Ex
 
     def built(*scalars: Any) -> list[Any]:
         arm = build_robot(robot, dict(zip(opened, scalars, strict=True)))
-        arm = replace(
-            arm,
-            joints=tuple(replace(j, motor=_rotor(j.motor), initial=0.0, **WITHOUT) for j in arm.joints),
-        )
+        arm = arm.map_links(lambda link: replace(link, motor=_rotor(link.motor), initial=0.0, **WITHOUT))
         leaves, form = flatten((arm, arm.inertias, arm.regrouped))
         structure[:] = [form]
         return leaves

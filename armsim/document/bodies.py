@@ -20,10 +20,10 @@ from armsim.document.composite import (
     check_names,
     join,
 )
-from armsim.dynamics import BASE
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, Seq, shown
 from armsim.formulas.quantity import Context, Quantity
+from armsim.model import BASE
 
 
 def axis() -> Choice:
@@ -207,7 +207,7 @@ class JointName(FrameName):
     what = "joint"
 
     def known(self, context: Context) -> Sequence[str] | None:
-        return None if context.joints is None else [name for name, _ in context.joints]
+        return context.links
 
 
 class WrenchName(JointName):

@@ -29,12 +29,12 @@ from armsim.document.motor import DryFriction, JointCoulomb, Motor
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, Scalar, shown
 from armsim.formulas.quantity import Context
-from armsim.model import JOINT_TYPES
+from armsim.model import BASE, JOINT_TYPES
 
 FORMAT = "armsim/robot/1"
 MOST_JOINTS = 100  # a file could hold thousands, and the time for questions grows with the cube of their number
 NO_VECTOR = (0.0, 0.0, 0.0)
-RESERVED_FRAMES = ("tool", "base", "world")
+RESERVED_FRAMES = ("tool", BASE, "world")
 UNIT = re.compile(r"(.*_)?((m|rad|deg)(_s2?)?|Nm?)")  # x_a_m would be x of a_m, without its unit, and x_m of a
 
 
@@ -67,6 +67,12 @@ class LinkFrame(Document):
 
     link = Text(doc="name of the joint that moves the link", example="R5")
     xyz, rpy = Frame.xyz, Frame.rpy
+
+
+class Tool(LinkFrame):
+    """The tool's frame."""
+
+    link = Text(default=None, doc="name of the joint that moves the link", note="the last joint", example="R5")
 
 
 class ModifiedDH(Document):
@@ -170,6 +176,16 @@ class Friction(Document):
     coulomb = DryFriction("N·m or N", JointCoulomb, example="0.5")
 
 
+class Mimic(Document):
+    """A coupling: a joint's position is ratio times that of another, plus an offset."""
+
+    joint = Text(doc="name of the joint that leads, which mimics none", example="F1")
+    ratio = Number(
+        divides=True, default=1.0, doc="of the positions, in rad or m; negative: the other way", example="-1"
+    )
+    offset = Number("rad or m", angle=True, default=0.0, doc="position where the other's is 0", example="0")
+
+
 WITHIN = Relation(
     ("limits.lower", "initial", "limits.upper"),
     lambda lower, q, upper: [lower <= q, q <= upper],
@@ -206,6 +222,19 @@ class Joint(Document):
     mdh = FRAMES["mdh"]
     dh = FRAMES["dh"]
     origin = FRAMES["origin"]
+    parent = Text(
+        default=None,
+        doc="name of an earlier joint, whose link carries it, or `base`",
+        note="the joint before",
+        example="R5",
+    )
+    mimic = Subdocument(
+        Mimic,
+        default=None,
+        doc="another joint, which decides its position",
+        note="none",
+        example="{joint: F1, ratio: -1}",
+    )
     initial = Number("rad or m", angle=True, default=0.0, doc="joint position at which the arm is given", example="0")
     limits = Subdocument(Limits, default=None, doc="range and stops", note="no limits")
     friction = Subdocument(Friction, default={}, doc="friction of the joint", note="none")
@@ -220,6 +249,7 @@ class Joint(Document):
     rules = (
         Rule("type", tuple(name for name, kind in JOINT_TYPES.items() if kind.has_pitch), needs=("pitch",)),
         Rule("type", tuple(name for name, kind in JOINT_TYPES.items() if not kind.has_pitch), without=("pitch",)),
+        Rule(given=("mimic",), without=("initial",)),
     )
     relations = (WITHIN, SLIDES)
 
@@ -236,6 +266,12 @@ class Joint(Document):
         joint = super().read(node, path, context, kind)
         context.turns = ()
         return joint
+
+    @classmethod
+    def read_field(cls, name: str, node: Map, path: str, context: Context) -> Any:
+        if name == "initial" and node.get("mimic") is not None and node.get(name) is None:
+            return None  # the joint that leads has one
+        return super().read_field(name, node, path, context)
 
     def check(self, path: str, context: Context) -> None:
         if self.motor and self.friction:
@@ -269,13 +305,16 @@ class Joint(Document):
             context.report.add(self.pitch.place, join(path, key), expected, self.pitch.text, mend)
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        if key == "initial":
+            mend = "give the initial position of the joint that it mimics"
+            return "no initial position of a joint that mimics another", f"`{key}`", mend
         (convention,) = rule.needs
         mend = f"write `{convention}`, or `convention: {key}` for the whole file"
         return f"`{convention}`, the convention of this file", f"`{key}`", mend
 
 
 class Robot(Document):
-    """A serial arm."""
+    """An arm: a chain of joints, or a tree."""
 
     other_words = words.ROBOT
 
@@ -304,10 +343,10 @@ class Robot(Document):
         Subdocument(Joint),
         least=1,
         most=MOST_JOINTS,
-        doc=f"from base to tip, {MOST_JOINTS} at most",
+        doc=f"from base to tips, {MOST_JOINTS} at most",
         example="[{name: R1, type: revolute, mdh: {...}, bodies: [...]}]",
     )
-    tool = Subdocument(Frame, default={}, doc="the tool, in the last link's frame")
+    tool = Subdocument(Tool, default={}, doc="the tool, in the frame of its link")
     frames = ByName(
         Subdocument(LinkFrame),
         default={},
@@ -338,12 +377,35 @@ class Robot(Document):
         return ("tool", *(self.frames or ()))
 
     @property
-    def joint_names(self) -> tuple[tuple[str, str], ...] | None:
-        """Name and type of every joint; None if a fault leaves one unknown."""
+    def free(self) -> tuple[Joint, ...]:
+        """The joints that mimic none, of a file without faults."""
+        return tuple(joint for joint in self.joints if joint.mimic is None)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether no fault leaves a joint's name or type unknown."""
         joints = self.joints
-        if joints is None or any(joint is None or joint.name is None or joint.type is None for joint in joints):
-            return None
-        return tuple((joint.name, joint.type) for joint in joints)
+        return joints is not None and not any(joint is None or None in (joint.name, joint.type) for joint in joints)
+
+    @property
+    def joint_names(self) -> tuple[tuple[str, str], ...] | None:
+        """Name and type of every joint that mimics none; None if a fault leaves one unknown."""
+        return tuple((joint.name, joint.type) for joint in self.free) if self.is_known else None
+
+    @property
+    def link_names(self) -> tuple[str, ...] | None:
+        """Names of all joints; None if a fault leaves one unknown."""
+        return tuple(joint.name for joint in self.joints) if self.is_known else None
+
+    def coupled(self, joint: Joint) -> list[tuple[int, Joint]]:
+        """A joint and those that mimic it, each with its index."""
+        moved = (joint.name, *(() if joint.mimic is None else (joint.mimic.joint,)))
+        joints = enumerate(self.joints)
+        return [
+            (i, one)
+            for i, one in joints
+            if one is not None and (one is joint or (one.mimic and one.mimic.joint in moved))
+        ]
 
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)
@@ -357,10 +419,48 @@ class Robot(Document):
                     "a name without `.` that no joint has, not tool, base or world, and without a unit at its end"
                 )
                 context.report.add(place, where, expected, f"`{name}`", "choose another name")
-            if frame is not None and frame.link is not None and frame.link not in names:
-                node = frame.value_node("link")
-                mend = suggestion(str(frame.link), names, "joints are")
-                context.report.add(node.place, f"{where}.link", "the name of a joint", shown(node), mend)
+            _check_name(frame, "link", names, where, context)
+        _check_name(self.tool, "link", names, join(path, "tool"), context)
+        self._check_tree(join(path, "joints"), context)
+
+    def _check_tree(self, path: str, context: Context) -> None:
+        """Report parents and leaders that are none, and what two joints that move as one have both."""
+        known = {joint.name: joint for joint in self.joints or () if joint is not None}
+        for i, joint in enumerate(self.joints or ()):
+            if joint is None:
+                continue
+            where, earlier = f"{path}[{i}]", [one.name for one in self.joints[:i] if one is not None]
+            _check_name(joint, "parent", [BASE, *earlier], where, context, "the name of an earlier joint, or base")
+            if joint.mimic is None or joint.mimic.joint is None:
+                continue
+            leaders = [name for name, one in known.items() if one.mimic is None]
+            if not _check_name(
+                joint.mimic, "joint", leaders, f"{where}.mimic", context, "the name of a joint that mimics none"
+            ):
+                continue
+            others = [one for _, one in self.coupled(known[joint.mimic.joint]) if one is not joint]
+            for key in ("motor", "limits", "spring"):
+                both = next((one.name for one in others if one.given(key)), None)
+                if joint.given(key) and both is not None:
+                    expected, mend = f"`{key}` at one of the joints {both} and {joint.name}", "leave one of them out"
+                    context.report.add(joint.place_of(key), f"{where}.{key}", expected, "both: they move as one", mend)
+
+
+def _check_name(
+    holder: Document | None,
+    key: str,
+    known: list[Any],
+    path: str,
+    context: Context,
+    expected: str = "the name of a joint",
+) -> bool:
+    """Report a name that is not known; whether there is none to report."""
+    if holder is None or holder.entries[key] is None or holder.entries[key] in known:
+        return True
+    node = holder.value_node(key)
+    mend = suggestion(str(holder.entries[key]), known, "names here are")
+    context.report.add(node.place, join(path, key), expected, shown(node), mend)
+    return False
 
 
 ROOT = Subdocument(Robot)

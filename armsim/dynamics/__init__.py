@@ -14,7 +14,7 @@ from armsim.dynamics.external import (
 )
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
-from armsim.dynamics.internal import BASE, InternalWrenches
+from armsim.dynamics.internal import InternalWrenches
 from armsim.dynamics.jacobian import frame_jacobian
 from armsim.dynamics.kinematics import (
     frame_pose,
@@ -29,7 +29,6 @@ from armsim.dynamics.regressor import inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, rnea
 
 __all__ = [
-    "BASE",
     "OF_FRAME",
     "Algorithm",
     "ExternalWrench",

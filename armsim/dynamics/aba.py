@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from armsim.dynamics.kinematics import along, joint_poses
+from armsim.dynamics.kinematics import along, joint_poses, pass_on
 from armsim.dynamics.rnea import Wrench, gyroscopic, turning
 from armsim.expr import where
 from armsim.model import Arm
@@ -111,13 +111,14 @@ def articulated_body(
     poses = joint_poses(arm, q)
 
     # base to tip: velocities, velocity-product accelerations c, bias forces p
-    w = ZERO
+    spins = [ZERO] * (arm.n + 1)  # the base's is the last, where -1 finds it
     c, bias_force = [], []
-    for i, ((R, p), joint, qd_i) in enumerate(zip(poses, arm.joints, qd, strict=True)):
+    for i, ((R, p), joint, qd_i) in enumerate(zip(poses, arm.links, qd, strict=True)):
+        w = spins[arm.parents[i]]
         a = R.T @ (turning(w, ZERO) @ p)
         w = R.T @ w
         c.append((cross(w, Z * (joint.turns * qd_i)), a + cross(w, Z * (2 * joint.slides * qd_i))))
-        w = w + Z * (joint.turns * qd_i)
+        spins[i] = w = w + Z * (joint.turns * qd_i)
         inertia = arm.regrouped[i]
         n, f = gyroscopic(inertia.J, w), turning(w, ZERO) @ inertia.h
         if external is not None:
@@ -128,16 +129,17 @@ def articulated_body(
     U: list[Wrench] = [(ZERO, ZERO)] * arm.n
     D: list[Scalar] = [0.0] * arm.n
     u: list[Scalar] = [0.0] * arm.n
-    beyond: Articulated | None = None
-    n = f = ZERO
+    beyond: dict[int, tuple[Any, ...]] = {}
     for i in reversed(range(arm.n)):
         body = Articulated.of(arm.regrouped[i])
         if flywheels is not None:
             body = body + Articulated.of(Inertia(J=Symmetric(zz=flywheels[i])))
-        if beyond is not None:
-            body = body + beyond
+        n = f = ZERO
+        if i in beyond:
+            more, n, f = beyond[i]
+            body = body + more
         n, f = bias_force[i][0] + n, bias_force[i][1] + f
-        joint = arm.joints[i]
+        joint = arm.links[i]
         U[i] = body.force(Z * joint.turns, Z * joint.slides)
         D[i] = along(joint, *U[i]) + joint.armature
         u[i] = force(i, -along(joint, n, f))
@@ -146,22 +148,21 @@ def articulated_body(
         share = u[i] / D[i]
         n, f = n + dn + U[i][0] * share, f + df + U[i][1] * share
         R, p = poses[i]
-        beyond = left.moved(R, p)
         f = R @ f
-        n = R @ n + cross(p, f)
+        pass_on(beyond, arm.parents[i], left.moved(R, p), R @ n + cross(p, f), f)
 
     # base to tip: accelerations
-    wd, a = ZERO, arm.base.rotation.T @ -arm.gravity
+    motions = [(ZERO, arm.base.rotation.T @ -arm.gravity)] * (arm.n + 1)
     qdd = []
     for i, (R, p) in enumerate(poses):
+        wd, a = motions[arm.parents[i]]
         a = R.T @ (a + cross(wd, p)) + c[i][1]
         wd = R.T @ wd + c[i][0]
         qdd_i = (u[i] - U[i][0].dot(wd) - U[i][1].dot(a)) / D[i]
         if locked is not None:
             qdd_i = where(locked(i), 0.0, qdd_i)
         qdd.append(qdd_i)
-        wd = wd + Z * (arm.joints[i].turns * qdd_i)
-        a = a + Z * (arm.joints[i].slides * qdd_i)
+        motions[i] = wd + Z * (arm.links[i].turns * qdd_i), a + Z * (arm.links[i].slides * qdd_i)
     return qdd
 
 

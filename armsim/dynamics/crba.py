@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armsim.dynamics.kinematics import along, joint_poses
+from armsim.dynamics.kinematics import along, joint_poses, pass_on
 from armsim.model import Arm
 from armsim.spatial import Inertia, Scalar, Vector, Z, cross, cross_plus
 
@@ -11,28 +11,37 @@ def crba(arm: Arm, q) -> list[list[Scalar]]:
     """Lower triangle of the mass matrix M, armature included, row i with i + 1 entries [kg m², kg m or kg].
 
     Composite-rigid-body algorithm, RBDA section 6.2, in link frames: row i is the force that a unit acceleration of joint i
-    takes for the composite body beyond it, projected on the axes of joints 0 to i. Armature adds to the diagonal.
+    takes for the composite body beyond it, projected on the axes from joint i to the base. Joints on different branches have an
+    entry of zero (RBDA section 6.4). Armature adds to the diagonal.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
         q: Joint positions [rad or m], n scalars.
     """
     poses = joint_poses(arm, q)
-    M: list[list[Scalar]] = [[0.0] * (i + 1) for i in range(arm.n)]
-    composite = Inertia()
-    for i in reversed(range(arm.n)):
-        composite = arm.regrouped[i] + composite
-        joint, J = arm.joints[i], composite.J
+    M: list[list[Scalar]] = [[0.0] * (i + 1) for i in range(len(arm.links))]
+    beyond: dict[int, tuple[Inertia]] = {}
+    for i in reversed(range(len(arm.links))):
+        (more,) = beyond.get(i, (Inertia(),))
+        composite = arm.regrouped[i] + more
+        joint, J = arm.links[i], composite.J
         n = Vector(J.xz, J.yz, J.zz) * joint.turns + cross(composite.h, Z) * joint.slides
         f = cross(Z, composite.h) * joint.turns + Z * (composite.mass * joint.slides)
-        for j in reversed(range(i + 1)):
-            M[i][j] = along(arm.joints[j], n, f)
+        for j in arm.path(i):
+            M[i][j] = along(arm.links[j], n, f)
             R, p = poses[j]
             f = R @ f
             n = cross_plus(p, f, R @ n)
         M[i][i] = M[i][i] + joint.armature
-        composite = composite.moved(*poses[i])
-    return M
+        pass_on(beyond, arm.parents[i], composite.moved(*poses[i]))
+    return _on_coordinates(arm, M) if arm.followers else M
+
+
+def _on_coordinates(arm: Arm, M: list[list[Scalar]]) -> list[list[Scalar]]:
+    """The lower triangle of Gᵀ M G, M that of all links, where their velocities are G times those of `arm.joints`."""
+    rows = [arm.project([M[max(i, j)][min(i, j)] for j in range(len(M))]) for i in range(len(M))]
+    columns = [arm.project(column) for column in zip(*rows, strict=True)]
+    return [[columns[j][i] for j in range(i + 1)] for i in range(arm.n)]
 
 
 def mass_matrix(arm: Arm, q) -> list[list[Scalar]]:

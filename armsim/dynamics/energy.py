@@ -19,7 +19,7 @@ def kinetic_energy(arm: Arm, q, qd) -> Scalar:
     for (w, v), inertia in zip(link_velocities(arm, q, qd), arm.inertias, strict=True):
         momentum = v * inertia.mass + cross(w, inertia.h) * 2.0
         energy = energy + (v.dot(momentum) + w.dot(inertia.J @ w)) / 2
-    rotors = sum((joint.armature * v * v for joint, v in zip(arm.joints, qd, strict=True)), start=0.0)
+    rotors = sum((link.armature * v * v for link, v in zip(arm.links, arm.rates(qd), strict=True)), start=0.0)
     return energy + rotors / 2
 
 

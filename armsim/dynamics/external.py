@@ -86,7 +86,7 @@ def motion_by_name(
         names: What is asked for.
     """
     known = {"t": t}
-    for joint, q_i, qd_i in zip(arm.joint_names, q, qd, strict=True):
+    for joint, q_i, qd_i in zip(arm.link_names, arm.positions(q), arm.rates(qd), strict=True):
         known |= {f"q_{joint}": q_i, f"qd_{joint}": qd_i}
     for frame in arm.frames:
         of_frame = [f"{part}_{frame.name}" for part in OF_FRAME]
@@ -115,14 +115,14 @@ def link_wrenches(
         qd: Joint velocities then [rad/s or m/s], n scalars.
 
     Returns:
-        n pairs (moment [N·m], force [N]), or None if there are no wrenches at all.
+        A pair (moment [N·m], force [N]) for every link, or None if there are no wrenches at all.
     """
     if not wrenches:
         return None
     names = frozenset[str]().union(*(wrench.names for wrench in wrenches))
     told = motion_by_name(arm, t, q, qd, names) if names else {}
     poses = own_poses(arm, q)
-    total = [(ZERO, ZERO)] * arm.n
+    total = [(ZERO, ZERO)] * len(arm.links)
     for wrench in wrenches:
         link, place = arm.link_of(wrench.at), arm.placement(wrench.at)
         axes = poses[link].rotation.T if wrench.axes == "world" else place.rotation
@@ -142,8 +142,8 @@ def joint_forces(arm: Arm, q: Sequence[Scalar], wrenches: Sequence[Wrench]) -> l
         q: Joint positions [rad or m], n scalars.
         wrenches: As `link_wrenches` gives them.
     """
-    _, *found = transmitted(joint_poses(arm, q), wrenches)
-    return [along(joint, n, f) for joint, (n, f) in zip(arm.joints, found, strict=True)]
+    _, *found = transmitted(arm, joint_poses(arm, q), wrenches)
+    return arm.project([along(link, n, f) for link, (n, f) in zip(arm.links, found, strict=True)])
 
 
 def external_power(arm: Arm, q, qd, wrenches: Sequence[Wrench] | None) -> Scalar:

@@ -42,6 +42,7 @@ def fastest_algorithm(arm: Arm) -> Algorithm:
 
     The dependency chain is what takes time, and it is longer in the articulated-body algorithm: compiled, CRBA is faster up to
     some 16 joints, also where it takes twice the operations (parallel axes). Values must not matter here, or a number that is
-    left open would not give the bits of the number written in.
+    left open would not give the bits of the number written in. Followers' equations are projected on the leaders' coordinates,
+    which takes the mass matrix.
     """
-    return "crba" if arm.n <= LONGEST_FOR_CRBA else "aba"
+    return "crba" if arm.n <= LONGEST_FOR_CRBA or arm.followers else "aba"

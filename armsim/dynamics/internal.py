@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from armsim.dynamics.rnea import Wrench, joint_wrenches
-from armsim.model import Arm, LinkFrame
+from armsim.model import BASE, Arm, LinkFrame
 from armsim.spatial import Inertia, Scalar, cross
-
-BASE = "base"
 
 
 def carriers(arm: Arm) -> list[str]:
     """Names of what carries wrenches: the base, the joints, and the frames that have a payload."""
-    return [BASE, *arm.joint_names, *dict.fromkeys(payload.frame for payload in arm.payloads)]
+    return [BASE, *arm.link_names, *dict.fromkeys(payload.frame for payload in arm.payloads)]
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class InternalWrenches:
     @cached_property
     def _transmitted(self) -> dict[str, Wrench]:
         found = joint_wrenches(self.arm, self.q, self.qd, self.qdd, self.arm.inertias, self.external(None))
-        return dict(zip([BASE, *self.arm.joint_names], found, strict=True))
+        return dict(zip([BASE, *self.arm.link_names], found, strict=True))
 
     def sensor(self, frame: LinkFrame) -> Wrench:
         """What a force-torque sensor at a frame carries, about its origin and along its axes: what the link exerts through it.
@@ -57,7 +55,7 @@ class InternalWrenches:
         there is of the arm.
         """
         link, place = self.arm.link_of(frame), self.arm.placement(frame)
-        inertias = [Inertia()] * self.arm.n
+        inertias = [Inertia()] * len(self.arm.links)
         inertias[link] = self.arm.carried_by(frame).moved(place.rotation, place.position)
         n, f = joint_wrenches(self.arm, self.q, self.qd, self.qdd, inertias, self.external(frame.name))[link + 1]
         back = place.rotation.T

@@ -11,7 +11,7 @@ def frame_jacobian(arm: Arm, q, frame: LinkFrame) -> list[list[Scalar]]:
     """Geometric Jacobian of a frame's origin, in world axes: 6 rows of n, angular velocity first.
 
     Craig, *Introduction to Robotics*, section 5.7: a joint turns the frame about its axis, shifts it along the axis, or both;
-    joints beyond the frame's link do neither.
+    joints that do not carry the frame's link do neither.
 
     Args:
         arm: The arm, n joints.
@@ -21,12 +21,12 @@ def frame_jacobian(arm: Arm, q, frame: LinkFrame) -> list[list[Scalar]]:
     last = arm.link_of(frame)
     poses = own_poses(arm, q)
     tip = (poses[last] @ arm.placement(frame)).position
-    columns: list[tuple[Vector, Vector]] = [(ZERO, ZERO)] * arm.n
-    for i in range(last + 1):
-        pose, joint = poses[i], arm.joints[i]
+    columns: list[tuple[Vector, Vector]] = [(ZERO, ZERO)] * len(poses)
+    for i in arm.path(last):
+        pose, joint = poses[i], arm.links[i]
         axis = pose.rotation @ Z
         w = axis * joint.turns
         columns[i] = w, cross(w, tip - pose.position) + axis * joint.slides
     angular = [[getattr(w, k) for w, _ in columns] for k in "xyz"]
     linear = [[getattr(v, k) for _, v in columns] for k in "xyz"]
-    return angular + linear
+    return [arm.project(row) for row in angular + linear]

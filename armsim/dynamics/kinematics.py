@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from armsim.expr import cos, sin
 from armsim.model import Arm, Joint, LinkFrame
 from armsim.spatial import ZERO, JointRotation, Pose, Scalar, Vector, Z, cross
 
 
 def joint_pose(joint: Joint, q: Scalar) -> tuple[JointRotation, Vector]:
-    """Rotation and origin of a link's own frame, seen from the link before, at joint position q [rad or m]."""
+    """Rotation and origin of a link's own frame, seen from the link that carries it, at joint position q [rad or m]."""
     x = q + joint.offset
     angle = joint.turns * x
     R = JointRotation(joint.tilt, cos(angle), sin(angle))
@@ -16,18 +18,16 @@ def joint_pose(joint: Joint, q: Scalar) -> tuple[JointRotation, Vector]:
 
 
 def joint_poses(arm: Arm, q) -> list[tuple[JointRotation, Vector]]:
-    """`joint_pose` of every joint."""
-    return [joint_pose(joint, q_i) for joint, q_i in zip(arm.joints, q, strict=True)]
+    """`joint_pose` of every link."""
+    return [joint_pose(link, q_i) for link, q_i in zip(arm.links, arm.positions(q), strict=True)]
 
 
 def own_poses(arm: Arm, q) -> list[Pose]:
     """The links' own frames in the world; their z axes are the joints' axes."""
-    pose = arm.base
-    poses = []
-    for R, p in joint_poses(arm, q):
-        pose = pose @ Pose(R.matrix, p)
-        poses.append(pose)
-    return poses
+    poses = [arm.base] * (len(arm.links) + 1)  # the base's is the last, where -1 finds it
+    for i, (R, p) in enumerate(joint_poses(arm, q)):
+        poses[i] = poses[arm.parents[i]] @ Pose(R.matrix, p)
+    return poses[:-1]
 
 
 def link_poses(arm: Arm, q) -> list[Pose]:
@@ -37,7 +37,7 @@ def link_poses(arm: Arm, q) -> list[Pose]:
         arm: The arm, n joints.
         q: Joint positions [rad or m], n scalars.
     """
-    return [pose @ joint.frame for pose, joint in zip(own_poses(arm, q), arm.joints, strict=True)]
+    return [pose @ link.frame for pose, link in zip(own_poses(arm, q), arm.links, strict=True)]
 
 
 def frame_pose(arm: Arm, q, frame: LinkFrame) -> Pose:
@@ -48,7 +48,9 @@ def frame_pose(arm: Arm, q, frame: LinkFrame) -> Pose:
 def frame_position(arm: Arm, q, frame: LinkFrame) -> Vector:
     """A frame's origin in the world [m], at joint positions q [rad or m]: from tip to base, without orientations."""
     p = arm.placement(frame).position
-    for R, origin in reversed(joint_poses(arm, q)[: arm.link_of(frame) + 1]):
+    poses = joint_poses(arm, q)
+    for i in arm.path(arm.link_of(frame)):
+        R, origin = poses[i]
         p = R @ p + origin
     return arm.base.point(p)
 
@@ -84,10 +86,16 @@ def link_velocities(arm: Arm, q, qd) -> list[tuple[Vector, Vector]]:
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
     """
-    velocities = []
-    w = v = ZERO
-    for (R, p), joint, qd_i in zip(joint_poses(arm, q), arm.joints, qd, strict=True):
-        v = R.T @ (v + cross(w, p)) + Z * (joint.slides * qd_i)
-        w = R.T @ w + Z * (joint.turns * qd_i)
-        velocities.append((w, v))
-    return velocities
+    velocities = [(ZERO, ZERO)] * (len(arm.links) + 1)  # the base's is the last, where -1 finds it
+    for i, ((R, p), link, qd_i) in enumerate(zip(joint_poses(arm, q), arm.links, arm.rates(qd), strict=True)):
+        w, v = velocities[arm.parents[i]]
+        v = R.T @ (v + cross(w, p)) + Z * (link.slides * qd_i)
+        w = R.T @ w + Z * (link.turns * qd_i)
+        velocities[i] = w, v
+    return velocities[:-1]
+
+
+def pass_on(sums: dict[int, tuple[Any, ...]], link: int, *parts: Any) -> None:
+    """Add what a link passes on to the link that carries it, to what other branches pass on to that."""
+    known = sums.get(link)
+    sums[link] = parts if known is None else tuple(a + b for a, b in zip(known, parts, strict=True))

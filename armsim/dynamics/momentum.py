@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from armsim.dynamics.kinematics import along, joint_poses
+from armsim.dynamics.kinematics import along, joint_poses, pass_on
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import fma
 from armsim.model import Arm
@@ -44,39 +45,39 @@ def momenta_and_forces(arm: Arm, q, qd, external: Sequence[Wrench] | None = None
     poses = joint_poses(arm, q)
 
     # base to tip: velocities, momenta, and gravity in every link's axes
-    w = v = ZERO
-    g = arm.base.rotation.T @ arm.gravity
-    velocities, momentum, gravity = [], [], []
-    for (R, p), joint, inertia, qd_i in zip(poses, arm.joints, arm.regrouped, qd, strict=True):
-        v = R.T @ cross_plus(w, p, v) + Z * (joint.slides * qd_i)
-        w, g = R.T @ w + Z * (joint.turns * qd_i), R.T @ g
-        velocities.append((w, v))
+    rates = arm.rates(qd)
+    motions = [(ZERO, ZERO, arm.base.rotation.T @ arm.gravity)] * (len(poses) + 1)  # the base's is the last
+    momentum = []
+    for i, ((R, p), link, inertia, qd_i) in enumerate(zip(poses, arm.links, arm.regrouped, rates, strict=True)):
+        w, v, g = motions[arm.parents[i]]
+        v = R.T @ cross_plus(w, p, v) + Z * (link.slides * qd_i)
+        w, g = R.T @ w + Z * (link.turns * qd_i), R.T @ g
+        motions[i] = w, v, g
         momentum.append((cross_plus(inertia.h, v, inertia.J @ w), cross_plus(w, inertia.h, v * inertia.mass)))
-        gravity.append(g)
 
     # tip to base: momentum, mass, first moment and external wrench of all links from joint i on
-    generalised: list[Scalar] = [0.0] * arm.n
-    forces: list[Scalar] = [0.0] * arm.n
-    L = P = h = n = f = ZERO
-    mass: Scalar = 0.0
-    for i in reversed(range(arm.n)):
+    generalised: list[Scalar] = [0.0] * len(poses)
+    forces: list[Scalar] = [0.0] * len(poses)
+    beyond: dict[int, tuple[Any, ...]] = {}
+    for i in reversed(range(len(poses))):
+        L, P, mass, h, n, f = beyond.get(i, (ZERO, ZERO, 0.0, ZERO, ZERO, ZERO))
         L, P = momentum[i][0] + L, momentum[i][1] + P
         mass, h = arm.regrouped[i].mass + mass, arm.regrouped[i].h + h
         if external is not None:
             n, f = external[i][0] + n, external[i][1] + f
-        (w, v), g = velocities[i], gravity[i]
-        joint = arm.joints[i]
-        generalised[i] = fma(joint.armature, qd[i], along(joint, L, P))
+        w, v, g = motions[i]
+        link = arm.links[i]
+        generalised[i] = fma(link.armature, rates[i], along(link, L, P))
         turning, sliding = n.z + _minor(h, g) + (_minor(L, w) + _minor(P, v)), f.z + mass * g.z + _minor(P, w)
-        forces[i] = joint.turns * turning + joint.slides * sliding
+        forces[i] = link.turns * turning + link.slides * sliding
         R, p = poses[i]
         P = R @ P
-        L = cross_plus(p, P, R @ L)
-        h = (R @ h).plus(mass, p)
+        h = R @ h
         if external is not None:
             f = R @ f
             n = cross_plus(p, f, R @ n)
-    return generalised, forces
+        pass_on(beyond, arm.parents[i], cross_plus(p, P, R @ L), P, mass, h.plus(mass, p), n, f)
+    return arm.project(generalised), arm.project(forces)
 
 
 def _minor(a: Vector, b: Vector) -> Scalar:

@@ -20,16 +20,16 @@ UNITS: dict[str, Inertia] = {
 
 
 def inertial_parameters(arm: Arm) -> list[Scalar]:
-    """The inertial parameters, `PARAMETERS` of each link in turn, payload included: 11 n scalars [kg, kg m and kg m²]."""
+    """The inertial parameters, `PARAMETERS` of each link in turn, payload included, 11 scalars a link [kg, kg m and kg m²]."""
     found: list[Scalar] = []
-    for joint, inertia in zip(arm.joints, arm.inertias, strict=True):
+    for joint, inertia in zip(arm.links, arm.inertias, strict=True):
         J = inertia.J
         found += [inertia.mass, *inertia.h, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, joint.armature]
     return found
 
 
 def regressor(arm: Arm, q, qd, qdd) -> list[list[Scalar]]:
-    """The regressor Y with tau = Y p, p the `inertial_parameters`: n rows of 11 n.
+    """The regressor Y with tau = Y p, p the `inertial_parameters`: n rows.
 
     A column is what the recursive Newton-Euler algorithm gives for an arm that has a unit of one parameter and nothing else.
 
@@ -39,14 +39,14 @@ def regressor(arm: Arm, q, qd, qdd) -> list[list[Scalar]]:
         qd: Joint velocities [rad/s or m/s], n scalars.
         qdd: Joint accelerations [rad/s² or m/s²], n scalars.
     """
-    bare = replace(
-        arm, joints=tuple(replace(joint, inertia=Inertia(), motor=None) for joint in arm.joints), payloads=()
-    )
+    bare = replace(arm.map_links(lambda link: replace(link, inertia=Inertia(), motor=None)), payloads=())
     columns: list[list[Scalar]] = []
-    for i in range(arm.n):
+    rates = arm.rates(qdd)
+    links = range(len(arm.links))
+    for i in links:
         for name in PARAMETERS[:10]:
             one = replace(bare)
-            vars(one)["regrouped"] = tuple(UNITS[name] if j == i else Inertia() for j in range(arm.n))
+            vars(one)["regrouped"] = tuple(UNITS[name] if j == i else Inertia() for j in links)
             columns.append(rnea(one, q, qd, qdd))
-        columns.append([qdd[j] if j == i else 0.0 for j in range(arm.n)])
+        columns.append(arm.project([rates[j] if j == i else 0.0 for j in links]))
     return [list(row) for row in zip(*columns, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armsim.dynamics.kinematics import along, joint_poses
+from armsim.dynamics.kinematics import along, joint_poses, pass_on
 from armsim.expr import fma
 from armsim.model import Arm
 from armsim.spatial import ZERO, Inertia, JointRotation, Matrix, Scalar, Symmetric, Vector, Z, cross_plus
@@ -26,10 +26,12 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
         Joint forces [N·m or N], n scalars, armature included, without friction.
     """
     _, *wrenches = joint_wrenches(arm, q, qd, qdd, arm.regrouped, external)
-    return [
-        along(joint, n, f) + joint.armature * qdd_i
-        for joint, (n, f), qdd_i in zip(arm.joints, wrenches, qdd, strict=True)
-    ]
+    return arm.project(
+        [
+            along(link, n, f) + link.armature * qdd_i
+            for link, (n, f), qdd_i in zip(arm.links, wrenches, arm.rates(qdd), strict=True)
+        ]
+    )
 
 
 def joint_wrenches(
@@ -47,28 +49,30 @@ def joint_wrenches(
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
         qdd: Joint accelerations [rad/s² or m/s²], n scalars.
-        inertias: Of the links, n of them: `Arm.inertias`; those of `Arm.regrouped` give the same joint forces, other wrenches.
+        inertias: Of all links: `Arm.inertias`; those of `Arm.regrouped` give the same joint forces, other wrenches.
         external: As of `rnea`.
 
     Returns:
-        n + 1 pairs (moment [N·m], force [N]): what the ground exerts on the base, about the base's origin and along its axes;
+        Pairs (moment [N·m], force [N]), one more than links: what the ground exerts on the base, about the base's origin and along its axes;
         then what each joint, bearing and drive together, exerts on its link, about the origin of the link's own frame and along
         its axes, of which z is the joint's. Armature is not of the links.
     """
     poses = joint_poses(arm, q)
 
     # base to tip: the motion of each link, and the force and moment it takes
-    w = wd = ZERO
-    a = arm.base.rotation.T @ -arm.gravity
-    turned = turning(w, wd)
+    base = ZERO, ZERO, arm.base.rotation.T @ -arm.gravity, turning(ZERO, ZERO)
+    motions = [base] * (len(poses) + 1)  # the base's is the last, where -1 finds it
     moments, forces = [], []
-    for (R, p), joint, inertia, qd_i, qdd_i in zip(poses, arm.joints, inertias, qd, qdd, strict=True):
+    rates = zip(poses, arm.links, inertias, arm.rates(qd), arm.rates(qdd), strict=True)
+    for i, ((R, p), joint, inertia, qd_i, qdd_i) in enumerate(rates):
+        w, wd, a, turned = motions[arm.parents[i]]
         a = R.T @ turned.times_plus(p, a)
         w, wd = R.T @ w, R.T @ wd
         a = cross_plus(w, Z * (2 * joint.slides * qd_i), a) + Z * (joint.slides * qdd_i)
         wd = cross_plus(w, Z * (joint.turns * qd_i), wd) + Z * (joint.turns * qdd_i)
         w = w + Z * (joint.turns * qd_i)
         turned = turning(w, wd)
+        motions[i] = w, wd, a, turned
         forces.append((turned @ inertia.h).plus(inertia.mass, a))
         moments.append(cross_plus(inertia.h, a, inertia.J @ wd + gyroscopic(inertia.J, w)))
 
@@ -77,24 +81,25 @@ def joint_wrenches(
         moments = [n - outside for n, (outside, _) in zip(moments, external, strict=True)]
         forces = [f - outside for f, (_, outside) in zip(forces, external, strict=True)]
 
-    return transmitted(poses, list(zip(moments, forces, strict=True)))
+    return transmitted(arm, poses, list(zip(moments, forces, strict=True)))
 
 
-def transmitted(poses: Sequence[tuple[JointRotation, Vector]], wrenches: Sequence[Wrench]) -> list[Wrench]:
-    """What base and joints transmit, n + 1 wrenches, of those that n links take: each transmits those of all links beyond it.
+def transmitted(arm: Arm, poses: Sequence[tuple[JointRotation, Vector]], wrenches: Sequence[Wrench]) -> list[Wrench]:
+    """What the base and all joints transmit, of what the links take: each transmits that of all links beyond it.
 
     Args:
-        poses: As of `joint_poses`, n of them.
+        arm: The arm.
+        poses: As of `joint_poses`.
         wrenches: That each link takes, moment about its origin [N·m] and force [N], in its own frame.
     """
     found = []
-    n, f = ZERO, ZERO
-    for (R, p), (moment, force) in zip(reversed(poses), reversed(wrenches), strict=True):
-        n, f = moment + n, force + f
+    beyond: dict[int, tuple[Vector, Vector]] = {}
+    for i, (R, p) in reversed(list(enumerate(poses))):
+        n, f = (own + more for own, more in zip(wrenches[i], beyond.get(i, (ZERO, ZERO)), strict=True))
         found.append((n, f))
         f = R @ f
-        n = cross_plus(p, f, R @ n)
-    return [(n, f), *reversed(found)]
+        pass_on(beyond, arm.parents[i], cross_plus(p, f, R @ n), f)
+    return [beyond[-1], *reversed(found)]
 
 
 def turning(w: Vector, wd: Vector) -> Matrix:

@@ -72,7 +72,8 @@ class Context:
         named: Whether the file may have `parameters`.
         parameters: Those that formulas may use, by name.
         broken: Parameters without a value, which is reported; formulas that use them are skipped.
-        joints: The joints' names and types, where they are known.
+        joints: Names and types of the joints that have a coordinate of their own, where they are known.
+        links: Names of all joints, where they are known.
         frames: The names of the arm's frames, where they are known.
         folder: The file's folder, for paths in it.
         letters: Total length of the formulas so far.
@@ -89,6 +90,7 @@ class Context:
     parameters: dict[str, Quantity] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     joints: tuple[tuple[str, str], ...] | None = None
+    links: tuple[str, ...] | None = None
     frames: tuple[str, ...] | None = None
     folder: str = ""
     letters: int = 0

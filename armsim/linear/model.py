@@ -135,13 +135,12 @@ class LinearModel(LinearSystem):
         Raises:
             UsageError: No commands within their limits hold the pose.
         """
-        joints = []
-        for joint in self.about.plant.arm.joints:
-            motor = joint.motor
-            if motor is not None:
-                motor = replace(motor, coulomb=None, efficiency=None)
-            joints.append(replace(joint, coulomb=None, motor=motor))
-        plant = replace(self.about.plant, arm=replace(self.about.plant.arm, joints=tuple(joints)))
+
+        def smooth(link: Joint) -> Joint:
+            motor = None if link.motor is None else replace(link.motor, coulomb=None, efficiency=None)
+            return replace(link, coulomb=None, motor=motor)
+
+        plant = replace(self.about.plant, arm=self.about.plant.arm.map_links(smooth))
         t, q, command = self.about.t, self.about.q, self.about.plant.command
         u = holding_command(plant, t, q)
         output = "torque" if command is None else command.output

@@ -14,6 +14,7 @@ from armsim import document
 from armsim.expr import is_number, sqrt
 from armsim.loading.settle import settle
 from armsim.model import (
+    BASE,
     JOINT_TYPES,
     Arm,
     BrushDrop,
@@ -21,6 +22,7 @@ from armsim.model import (
     Joint,
     Limit,
     LinkFrame,
+    Mimic,
     Motor,
     MotorLimits,
     Payload,
@@ -60,43 +62,45 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
     """
     robot = settle(robot, open)
     degrees = robot.degrees
-    joints = []
-    before = None  # the user's frame of the link before, in that link's frame
+    links = []
+    beyond: dict[str, Pose | None] = {BASE: None}  # the user's frame of each link, in that link's own frame
+    before = BASE
     for joint in robot.joints:
         pre, offset, after = place_joint(joint, degrees)
-        if before is not None:
-            pre = before @ pre
-        joints.append(build_joint(joint, pre, offset, after, degrees))
-        before = after
-    tool = LinkFrame("tool", "", build_frame(robot.tool, degrees))
+        carrier = beyond[joint.parent or before]
+        if carrier is not None:
+            pre = carrier @ pre
+        links.append(build_joint(joint, pre, offset, after, degrees))
+        before, beyond[joint.name] = joint.name, after
+    tool = LinkFrame("tool", robot.tool.link or "", build_frame(robot.tool, degrees))
     more = (LinkFrame(name, it.link, build_frame(it, degrees)) for name, it in robot.frames.items())
     frames = (tool, *more)
     return Arm(
         name=robot.name,
         gravity=Vector(*robot.gravity),
         base=build_frame(robot.base, degrees),
-        joints=tuple(joints),
+        links=tuple(links),
         frames=frames,
         payloads=() if robot.payload is None else build_payloads(robot.payload, degrees),
     )
 
 
 def build_joint(joint: document.Joint, pre: Pose, offset: Scalar, after: Pose | None, degrees: bool) -> Joint:
-    """One joint: `pre` is its pose in the link before, `after` the user's frame in its own; None if they are the same."""
+    """One joint: `pre` is its pose in the link that carries it, `after` the user's frame in its own, None for the same."""
     turn = RADIANS if degrees and JOINT_TYPES[joint.type].turns else 1.0
     inertia = Inertia()
     for i, body in enumerate(joint.bodies):
         inertia = inertia + build_body(body, degrees) if i else build_body(body, degrees)
     if after is not None:
         inertia = inertia.moved(after.rotation, after.position)
-    limits = joint.limits
+    limits, mimic = joint.limits, joint.mimic
     return Joint(
         name=joint.name,
         type=joint.type,
         tilt=pre.rotation,
         position=pre.position,
         offset=offset,
-        initial=joint.initial * turn,
+        initial=0.0 if joint.initial is None else joint.initial * turn,
         inertia=inertia,
         viscous=joint.friction.viscous,
         coulomb=build_coulomb(joint.friction.coulomb),
@@ -107,6 +111,8 @@ def build_joint(joint: document.Joint, pre: Pose, offset: Scalar, after: Pose | 
         motor=None if joint.motor is None else build_motor(joint.motor),
         frame=Pose() if after is None else after,
         pitch=0.0 if joint.pitch is None else joint.pitch,
+        parent=joint.parent,
+        mimic=None if mimic is None else Mimic(mimic.joint, mimic.ratio, mimic.offset * turn),
     )
 
 

@@ -14,8 +14,8 @@ def default_lists(robot: document.Robot, degrees: bool) -> dict[str, list[float]
         robot: Its robot.
         degrees: Whether the scenario's angles are degrees.
     """
-    pose = [float(joint.initial.value) for joint in robot.joints]
+    pose = [float(joint.initial.value) for joint in robot.free]
     if degrees != robot.degrees:
-        turns = [RADIANS if JOINT_TYPES[joint.type].turns else 1.0 for joint in robot.joints]
+        turns = [RADIANS if JOINT_TYPES[joint.type].turns else 1.0 for joint in robot.free]
         pose = [x / turn if degrees else x * turn for x, turn in zip(pose, turns, strict=True)]
     return {"initial.q": pose, "control.target": pose, "initial.qd": [0.0] * len(pose)}

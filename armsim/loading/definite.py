@@ -10,7 +10,7 @@ from typing import Any
 from armsim import document
 from armsim.document.kinds import join
 from armsim.dynamics import crba, ldl, pivots
-from armsim.dynamics.kinematics import joint_poses
+from armsim.dynamics.kinematics import joint_poses, pass_on
 from armsim.expr import Scalar, absolute, both, either, maximum, minimum
 from armsim.files.faults import Fault
 from armsim.model import Arm
@@ -59,6 +59,7 @@ def undetermined(arm: Arm, robot: document.Robot, path: str = "") -> list[Fault]
             found = f"no inertia and no rotor inertia on joint `{name}`" if turns else f"no mass on joint `{name}`"
             off_axis = "" if kind.slides else " off its axis"
             mend = f"give the link of {name} a body{off_axis}, or its motor a rotor_inertia"
+        bad = arm.link_names.index(name)
         where = join(path, f"joints[{bad}]")
         return [Fault(robot.joints[bad].initial.place, where, f"{what} of joint `{name}`", found, mend)]
     return []
@@ -93,14 +94,16 @@ def _felt(arm: Arm, M: Sequence[Sequence[Scalar]], sums: Sequence[Scalar], k: in
 def _sums(arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
     """What each joint's inertia is summed from: moments about the frame's origin, and the mass, of the composite body."""
     sums: list[Scalar] = []
-    composite = Inertia()
-    for joint, inertia, pose in reversed(list(zip(arm.joints, arm.inertias, joint_poses(arm, q), strict=True))):
-        composite = inertia + composite
+    beyond: dict[int, tuple[Inertia]] = {}
+    for i, pose in reversed(list(enumerate(joint_poses(arm, q)))):
+        (more,) = beyond.get(i, (Inertia(),))
+        composite, joint = arm.inertias[i] + more, arm.links[i]
         J = composite.J
         moments = absolute(J.xx) + absolute(J.yy) + absolute(J.zz)
         sums.append(moments * joint.turns + composite.mass * (joint.slides * joint.slides))
-        composite = composite.moved(*pose)
-    return sums[::-1]
+        pass_on(beyond, arm.parents[i], composite.moved(*pose))
+    ratios = arm.rates([1.0] * arm.n)
+    return arm.project([ratio * x for ratio, x in zip(ratios, reversed(sums), strict=True)])
 
 
 def _poses(arm: Arm) -> Iterator[list[Scalar]]:

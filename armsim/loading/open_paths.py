@@ -127,7 +127,7 @@ def _units_of_joint(file: ScenarioFile, place: str) -> list[str]:
     if not isinstance(number, Quantity):
         return []
     indices = [step for step in steps if isinstance(step, int)][slice(1) if own else slice(-1, None)]
-    turns = [JOINT_TYPES[joint.type].turns for joint in robot.joints]
+    turns = [JOINT_TYPES[joint.type].turns for joint in (robot.joints if own else robot.free)]
     turns = [turns[i] for i in indices if i < len(turns)] or turns
     law = (None, "") if control is None else (control.output, control.law)
     return units_of(unit_of(number, (robot if own else file.document).degrees), turns, *law)

@@ -209,7 +209,7 @@ def build_wrench(
         span: When it begins and ends [s].
         parameters: The scenario's, by name.
     """
-    link = None if item.link is None else arm.joint_names.index(item.link)
+    link = None if item.link is None else arm.link_names.index(item.link)
     at = arm.frame(item.frame) if link is None else arm.frame_at(link, Vector(*item.point))
     (start, end), x = span, [*item.force, *item.moment]
     if not any(isinstance(term, Quantity) for term in x):

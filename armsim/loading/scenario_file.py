@@ -85,7 +85,7 @@ def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) 
     context = Context(report, folder=os.path.dirname(file))
     robot, robot_sources = _robot(root.get("robot"), "robot", of_robot, context)
     if robot is not None:
-        context.joints, context.frames = robot.joint_names, robot.frame_names
+        context.joints, context.links, context.frames = robot.joint_names, robot.link_names, robot.frame_names
     root = apply_overrides(root, own, report, kind=SCENARIO, joints=_joint_lists(root, robot, context))
     assert isinstance(root, Map)  # as before
     sound = not report.faults  # with faults, a motor that is given may count as missing

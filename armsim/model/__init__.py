@@ -2,7 +2,7 @@
 
 from armsim.model.arm import Arm
 from armsim.model.frame import TOOL, LinkFrame, Payload, share_of_interval
-from armsim.model.joint import Joint, Limit, Spring
+from armsim.model.joint import BASE, Joint, Limit, Mimic, Spring
 from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import BrushDrop, Coulomb, Motor, MotorLimits, Thermal
 
@@ -13,10 +13,12 @@ __all__ = [
     "BrushDrop",
     "Coulomb",
     "LinkFrame",
+    "BASE",
     "Joint",
     "JointType",
     "Limit",
     "Motor",
+    "Mimic",
     "MotorLimits",
     "Payload",
     "Spring",

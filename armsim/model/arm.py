@@ -1,25 +1,25 @@
-"""A serial arm."""
+"""An arm."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from armsim.model.frame import TOOL, LinkFrame, Payload
-from armsim.model.joint import Joint
+from armsim.model.joint import BASE, Joint, with_follower
 from armsim.spatial import ZERO, Inertia, Pose, Scalar, Symmetric, Vector
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A serial chain of joints, from the base to the tool. Its numbers may be floats or expressions.
+    """A tree of links, each with the joint that moves it; mostly a chain. Its numbers may be floats or expressions.
 
     Attributes:
         name: As in the robot file.
         gravity: Free-fall acceleration in the world [m/s²].
         base: The arm's base in the world.
-        joints: From base to tip, each with its link.
+        links: The links with their joints, each after the one that carries it.
         frames: Frames fixed in links, the tool first.
         payloads: What they carry.
     """
@@ -27,7 +27,7 @@ class Arm:
     name: str
     gravity: Vector
     base: Pose
-    joints: tuple[Joint, ...]
+    links: tuple[Joint, ...]
     frames: tuple[LinkFrame, ...] = (TOOL,)
     payloads: tuple[Payload, ...] = ()
 
@@ -36,13 +36,79 @@ class Arm:
 
     @property
     def n(self) -> int:
-        """Number of joints."""
+        """Number of joints, followers left out: that of coordinates."""
         return len(self.joints)
+
+    @cached_property
+    def joints(self) -> tuple[Joint, ...]:
+        """The joints that have a coordinate of their own, with what acts on those that follow them."""
+        free = {link.name: link for link in self.links if link.mimic is None}
+        for link in self.followers:
+            assert link.mimic is not None
+            free[link.mimic.joint] = with_follower(free[link.mimic.joint], link)
+        return tuple(free.values())
+
+    @cached_property
+    def followers(self) -> tuple[Joint, ...]:
+        """The joints whose position follows another's."""
+        return tuple(link for link in self.links if link.mimic is not None)
+
+    def map_links(self, change: Callable[[Joint], Joint]) -> Arm:
+        """The arm with other links."""
+        return replace(self, links=tuple(map(change, self.links)))
 
     @property
     def joint_names(self) -> list[str]:
-        """Names of the joints, from base to tip."""
+        """Names of `joints`."""
         return [joint.name for joint in self.joints]
+
+    @property
+    def link_names(self) -> list[str]:
+        """Names of `links`: of all joints."""
+        return [link.name for link in self.links]
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """Index of the link that carries each link; -1 for the base."""
+        at = {link.name: i for i, link in enumerate(self.links)} | {BASE: -1}
+        return tuple(i - 1 if link.parent is None else at[link.parent] for i, link in enumerate(self.links))
+
+    def path(self, link: int) -> list[int]:
+        """Indices of the links from a link to the base, both ends included but the base."""
+        found = []
+        while link >= 0:
+            found.append(link)
+            link = self.parents[link]
+        return found
+
+    def leader(self, link: Joint) -> int:
+        """Index in `joints` of the joint whose position decides a link's."""
+        return self.joint_names.index(link.name if link.mimic is None else link.mimic.joint)
+
+    def positions(self, q: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The positions of all links' joints, by those of `joints` [rad or m]."""
+        if not self.followers:
+            return q
+        return [q[j] if link.mimic is None else link.mimic.position(q[j]) for link, j in self._led]
+
+    def rates(self, qd: Sequence[Scalar]) -> Sequence[Scalar]:
+        """The velocities of all links' joints, or their accelerations, by those of `joints`."""
+        if not self.followers:
+            return qd
+        return [qd[j] if link.mimic is None else link.mimic.ratio * qd[j] for link, j in self._led]
+
+    def project(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """What forces on all links' joints amount to on `joints`: the transpose of `rates`."""
+        if not self.followers:
+            return list(forces)
+        total: list[Scalar] = [0.0] * self.n
+        for (link, j), force in zip(self._led, forces, strict=True):
+            total[j] = total[j] + (force if link.mimic is None else link.mimic.ratio * force)
+        return total
+
+    @cached_property
+    def _led(self) -> list[tuple[Joint, int]]:
+        return [(link, self.leader(link)) for link in self.links]
 
     @property
     def initial(self) -> tuple[Scalar, ...]:
@@ -73,15 +139,15 @@ class Arm:
 
     def frame_at(self, link: int, position: Vector = ZERO) -> LinkFrame:
         """A frame without a name at a position in the user's frame of a link [m], along its axes."""
-        return LinkFrame("", self.joints[link].name, Pose(position=position))
+        return LinkFrame("", self.links[link].name, Pose(position=position))
 
     def link_of(self, frame: LinkFrame) -> int:
         """Index of the link in which a frame is fixed."""
-        return self.joint_names.index(frame.link) if frame.link else self.n - 1
+        return self.link_names.index(frame.link) if frame.link else len(self.links) - 1
 
     def placement(self, frame: LinkFrame) -> Pose:
         """A frame in its link's own frame."""
-        return self.joints[self.link_of(frame)].frame @ frame.pose
+        return self.links[self.link_of(frame)].frame @ frame.pose
 
     @cached_property
     def timed(self) -> tuple[Payload, ...]:
@@ -115,7 +181,7 @@ class Arm:
     @cached_property
     def inertias(self) -> tuple[Inertia, ...]:
         """The links' inertias with all payloads, each about its own frame's origin."""
-        inertias = [joint.inertia for joint in self.joints]
+        inertias = [link.inertia for link in self.links]
         for payload in self.payloads:
             frame = self.frame(payload.frame)
             place, link = self.placement(frame), self.link_of(frame)
@@ -137,8 +203,8 @@ class Arm:
         Control of Robots*, section 9.4). Revolute links come out massless, and many terms of the recursions vanish.
         """
         grouped = list(self.inertias)
-        for i in reversed(range(self.n)):
-            joint, whole = self.joints[i], grouped[i]
+        for i, parent in reversed(list(enumerate(self.parents))):
+            joint, whole = self.links[i], grouped[i]
             J = whole.J
             moved = Inertia(
                 mass=0.0 if joint.kind.slides else whole.mass,
@@ -146,6 +212,6 @@ class Arm:
                 J=Symmetric(J.yy, J.yy, 0.0) if joint.kind.turns else J,
             )
             grouped[i] = whole - moved
-            if i > 0:
-                grouped[i - 1] = grouped[i - 1] + moved.moved(joint.tilt, joint.position)
+            if parent >= 0:
+                grouped[parent] = grouped[parent] + moved.moved(joint.tilt, joint.position)
         return tuple(grouped)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from armsim.expr import is_number
+from armsim.expr import absolute, is_number, where
 from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import Coulomb, Motor
 from armsim.spatial import IDENTITY, ZERO, Inertia, Matrix, Pose, Scalar, Vector
@@ -59,18 +60,49 @@ class Spring:
         return -self.stiffness * (q - self.rest)
 
 
+BASE = "base"  # as the name of a parent
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic:
+    """A coupling: a joint's position is ratio times that of another, plus an offset.
+
+    Attributes:
+        joint: Name of the joint that leads; it has no coupling itself.
+        ratio: Of the positions [rad/rad, m/rad, rad/m or m/m].
+        offset: [rad or m].
+    """
+
+    joint: str
+    ratio: Scalar = 1.0
+    offset: Scalar = 0.0
+
+    def position(self, q: Scalar) -> Scalar:
+        """The follower's position, where the leader is at q."""
+        return self.ratio * q + self.offset
+
+    def invert(self, q: Scalar) -> Scalar:
+        """The leader's position, where the follower is at q."""
+        return (q - self.offset) / self.ratio
+
+    def sides(self, positive: Scalar, negative: Scalar) -> tuple[Scalar, Scalar]:
+        """What belongs to the follower's positive and negative direction, by the leader's direction."""
+        same = self.ratio > 0.0
+        return where(same, positive, negative), where(same, negative, positive)
+
+
 @dataclass(frozen=True, slots=True)
 class Joint:
     """A joint about its z axis (revolute), along it (prismatic) or both (screw), and the link beyond it.
 
-    At joint position q, with x = q + offset, the link's frame stands in the frame of the link before it at rotation
+    At joint position q, with x = q + offset, the link's frame stands in the frame of the link that carries it at rotation
     `tilt` Rz(turns x), and at `position` + `tilt` z (slides x).
 
     Attributes:
         name: As in the robot file.
         type: Of `JOINT_TYPES`.
-        tilt: Constant rotation from the link before.
-        position: Constant part of the origin, in the frame of the link before [m].
+        tilt: Constant rotation from the link that carries it.
+        position: Constant part of the origin, in the frame of that link [m].
         offset: Added to the joint position [rad or m].
         initial: Initial joint position of the robot file [rad or m].
         inertia: The link, about its frame's origin; the last link carries no payload here.
@@ -81,6 +113,8 @@ class Joint:
         motor: The motor, if any.
         frame: The frame of the user's convention in the link's own; they differ in standard DH and origin files.
         pitch: Lead of a screw, its translation per turn [m]; negative for a left-handed one.
+        parent: Name of the joint whose link carries it, or "base"; None for the one before.
+        mimic: The coupling to another joint that decides its position; None for a joint with a coordinate of its own.
     """
 
     name: str
@@ -97,6 +131,8 @@ class Joint:
     motor: Motor | None = None
     frame: Pose = Pose()
     pitch: Scalar = 0.0
+    parent: str | None = None
+    mimic: Mimic | None = None
 
     @property
     def kind(self) -> JointType:
@@ -132,3 +168,30 @@ class Joint:
     def electric_motor(self) -> Motor | None:
         """The motor, if it has electrical constants, so that a voltage can drive it."""
         return None if self.motor is None or self.motor.Kp is None else self.motor
+
+
+def with_follower(joint: Joint, follower: Joint) -> Joint:
+    """A joint with what acts on one that follows it: its friction beside its own; its limits, spring and motor.
+
+    Virtual work: at joint velocity v the follower moves at ratio v, so its forces count by the ratio, its stiffness and
+    damping by the ratio's square. A motor there is one here with ratio times the gear.
+    """
+    mimic = follower.mimic
+    assert mimic is not None
+    ratio, limit, spring, motor, dry = mimic.ratio, follower.limit, follower.spring, follower.motor, follower.coulomb
+    square = ratio * ratio
+    changes: dict[str, Any] = {"viscous": joint.viscous + square * follower.viscous}
+    if dry is not None:
+        own = joint.coulomb or Coulomb(0.0, 0.0)
+        positive, negative = mimic.sides(dry.positive, dry.negative)
+        size = absolute(ratio)
+        changes["coulomb"] = Coulomb(own.positive + size * positive, own.negative + size * negative)
+    if limit is not None:
+        upper, lower = mimic.sides(mimic.invert(limit.upper), mimic.invert(limit.lower))
+        stiffness = None if limit.stiffness is None else square * limit.stiffness
+        changes["limit"] = Limit(lower, upper, stiffness, square * limit.damping)
+    if spring is not None:
+        changes["spring"] = Spring(square * spring.stiffness, mimic.invert(spring.rest))
+    if motor is not None:
+        changes["motor"] = replace(motor, gear=ratio * motor.gear)
+    return replace(joint, **changes)

@@ -96,13 +96,15 @@ class DynaMechsPlant(Plant):
             raise UsageError("external: DynaMechs' motor is emulated without external forces")
         if self.arm.sprung:
             raise UsageError("spring: DynaMechs' motor is emulated without springs")
+        if self.arm.followers:
+            raise UsageError("mimic: DynaMechs' motor is emulated without joints that mimic others")
         if self.arm.timed:
             raise UsageError("payload: DynaMechs' motor is emulated without payloads that are picked up or put down")
 
     @cached_property
     def _links(self) -> Arm:
         """The arm without its motors, whose rotor inertia is added as `flywheels`."""
-        return replace(self.arm, joints=tuple(replace(joint, motor=None) for joint in self.arm.joints))
+        return self.arm.map_links(lambda link: replace(link, motor=None))
 
     @cached_property
     def slots(self) -> tuple[str, ...]:

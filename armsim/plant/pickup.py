@@ -75,5 +75,5 @@ def exchanged(arm: Arm, t: Scalar, dt: Scalar, x: State) -> State:
 
 def alone(arm: Arm, payload: Payload) -> Arm:
     """An arm without mass that carries a payload."""
-    links = tuple(replace(joint, inertia=Inertia(), motor=None) for joint in arm.joints)
-    return replace(arm, joints=links, payloads=(payload.scaled(1.0),))
+    bare = arm.map_links(lambda link: replace(link, inertia=Inertia(), motor=None))
+    return replace(bare, payloads=(payload.scaled(1.0),))

@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 from armsim.actuation import COUNTED, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory, Seen
-from armsim.dynamics import BASE, Algorithm, ExternalWrench, InternalWrenches
+from armsim.dynamics import Algorithm, ExternalWrench, InternalWrenches
 from armsim.errors import Refusal
 from armsim.expr import Scalar, Structure, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
-from armsim.model import Arm, Motor
+from armsim.model import BASE, Arm, Motor
 from armsim.plant.columns import Instant, Layout, RowExtras
 from armsim.plant.equations import Equations
 from armsim.plant.loads import Loads
@@ -240,7 +240,7 @@ class Plant:
     def nameable(self) -> Layout:
         """What formulas may name: rows in which all is logged that can be."""
         frames = [frame.name for frame in self.arm.frames]
-        names = dict.fromkeys((BASE, *self.arm.joint_names, *frames))
+        names = dict.fromkeys((BASE, *self.arm.link_names, *frames))
         return replace(self.layout, logged=RowExtras(tuple(frames), tuple(names)))
 
     @property

@@ -143,7 +143,7 @@ def is_unladen(scenario: Scenario) -> bool:
 
 def mass_of(scenario: Scenario) -> float:
     """The mass of all links [kg]."""
-    return math.fsum(float(joint.inertia.mass) for joint in scenario.arm.joints)
+    return math.fsum(float(link.inertia.mass) for link in scenario.arm.links)
 
 
 @dataclass(frozen=True)

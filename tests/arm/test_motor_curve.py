@@ -144,7 +144,7 @@ def test_all_motors_of_an_arm_are_listed_and_bare_joints_passed_over(arms):
     arm = arms.shipped("arm5")
     assert [found.joint for found in motors(arm, 12.0)] == ["R1", "R2", "R3", "R4", "R5"]
     joints = (*arm.joints[:4], replace(arm.joints[4], motor=None))
-    assert [found.joint for found in motors(replace(arm, joints=joints), 12.0)] == ["R1", "R2", "R3", "R4"]
+    assert [found.joint for found in motors(replace(arm, links=joints), 12.0)] == ["R1", "R2", "R3", "R4"]
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_where_the_arm_stands_does_not_matter(arms):
 def test_no_random_pose_is_farther(arms, kinds, seed):
     arm = arms.serial(kinds, seed=seed)
     joints = [replace(joint, limit=Limit(-np.pi, np.pi)) if joint.kind.slides else joint for joint in arm.joints]
-    arm = replace(arm, joints=tuple(joints))
+    arm = replace(arm, links=tuple(joints))
     far = reach(arm)
     start = [float(x) for x in own_poses(arm, [0.0] * 5)[0].position]
     q = np.random.default_rng(seed).uniform(-np.pi, np.pi, (4000, 5))

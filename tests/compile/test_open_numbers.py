@@ -34,7 +34,7 @@ def changed(arm, what: str, value):
     else:
         mass, radius = (value, 0.05) if what == "mass" else (1.0, value)
         joints[1] = replace(joints[1], inertia=bodies.cylinder("x", 0.38, radius, mass, Vector(0.19, 0.0, 0.0)))
-    return replace(arm, joints=tuple(joints))
+    return replace(arm, links=tuple(joints))
 
 
 def accelerations(arm, x, algorithm):

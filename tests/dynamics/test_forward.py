@@ -24,7 +24,7 @@ def wrenches(rng: random.Random, n: int):
 def with_rotors(arm: Arm, armature) -> Arm:
     """An arm with rotors of these inertias, felt at the joints."""
     pairs = zip(arm.joints, armature, strict=True)
-    return replace(arm, joints=tuple(replace(joint, motor=Motor(rotor_inertia=J)) for joint, J in pairs))
+    return replace(arm, links=tuple(replace(joint, motor=Motor(rotor_inertia=J)) for joint, J in pairs))
 
 
 @pytest.mark.parametrize("outside", [False, True])

@@ -56,7 +56,7 @@ def test_a_force_on_a_link_loads_only_the_joints_before_it(link, arms, motion):
     felt = np.subtract(bias(arm, q, qd), bias(arm, q, qd, outside))
     # the arm cut off after the link, its tool at the point, has the Jacobian wanted
     short = replace(
-        arm, joints=arm.joints[: link + 1], frames=(LinkFrame("tool", pose=Pose(position=point)),), payloads=()
+        arm, links=arm.joints[: link + 1], frames=(LinkFrame("tool", pose=Pose(position=point)),), payloads=()
     )
     J = np.array(frame_jacobian(short, q[: link + 1], short.tool))
     assert np.allclose(felt[: link + 1], J[3:].T @ [*force], atol=ROUNDING * 10)

@@ -121,7 +121,7 @@ def test_the_kinetic_energy_is_that_of_the_moving_points(arms, motion):
     arm = arms.serial("RPSR")
     points = [Vector(0.1 * i, 0.2, -0.1) for i in range(arm.n)]
     joints = tuple(replace(j, inertia=bodies.point(1.5, p)) for j, p in zip(arm.joints, points, strict=True))
-    arm = replace(arm, joints=joints, payloads=())
+    arm = replace(arm, links=joints, payloads=())
     q, qd, _ = motion(arm)
     h = 1e-5
 

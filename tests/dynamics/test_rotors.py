@@ -35,7 +35,7 @@ def test_momenta_and_forces_have_the_rotors_that_the_mass_matrix_has(arm, mass):
 
 def test_rotors_add_gear_squared_times_their_inertia_to_the_diagonal_of_the_mass_matrix_alone(arm):
     q, _ = states(arm)
-    bare = replace(arm, joints=tuple(replace(joint, motor=None) for joint in arm.joints))
+    bare = replace(arm, links=tuple(replace(joint, motor=None) for joint in arm.joints))
     for i, (joint, own, whole) in enumerate(zip(arm.joints, crba(bare, q), crba(arm, q), strict=True)):
         assert joint.motor.rotor_inertia > 0
         assert whole == [*own[:i], own[i] + joint.motor.gear**2 * joint.motor.rotor_inertia]

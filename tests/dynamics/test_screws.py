@@ -102,7 +102,7 @@ def test_a_mass_that_a_screw_carries_out_along_a_turning_arm_feels_coriolis_and_
 def as_type(arm: Arm, type: str, pitch: float = 0.0) -> Arm:
     """An arm whose screws are of another type, or have another pitch; their offsets 0."""
     joints = [replace(j, type=type, pitch=pitch, offset=0.0) if j.type == "screw" else j for j in arm.joints]
-    return replace(arm, joints=tuple(joints))
+    return replace(arm, links=tuple(joints))
 
 
 def test_a_screw_of_tiny_pitch_is_a_revolute_joint(arms, motion):
@@ -153,7 +153,7 @@ def test_a_left_handed_screw_is_the_mirror_image_of_a_right_handed_one(arms, mot
         arm,
         gravity=flip @ arm.gravity,
         base=Pose(flip @ arm.base.rotation @ flip, flip @ arm.base.position),
-        joints=tuple(joints),
+        links=tuple(joints),
         frames=(LinkFrame("tool", pose=Pose(flip @ arm.tool.pose.rotation @ flip, flip @ arm.tool.pose.position)),),
         payloads=(Payload(mirrored(arm.payloads[0].inertia)),),
     )

@@ -287,7 +287,7 @@ def test_a_load_that_is_at_the_bound_of_friction_up_to_rounding_costs_no_steps()
 def test_several_joints_stick_and_slide_through_many_events(arms, drive):
     arm = arms.serial("RPR", seed=5)
     friction = [Coulomb(c, c) for c in (2.0, 20.0, 1.0)]
-    arm = replace(arm, joints=tuple(replace(j, coulomb=c) for j, c in zip(arm.joints, friction, strict=True)))
+    arm = replace(arm, links=tuple(replace(j, coulomb=c) for j, c in zip(arm.joints, friction, strict=True)))
     waves = OpenLoop("torque", tuple(lambda t, i=i: 9.0 * sin((9 + i) * t) for i in range(3)))
 
     def rows(method: str, rtol: float, per_second: int) -> np.ndarray:

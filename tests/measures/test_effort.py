@@ -25,7 +25,7 @@ def driven(arms, output, *commands, motors=(MOTOR,), **limits):
     joints = [
         replace(joint, motor=replace(motor, limits=MotorLimits(**limits))) for joint, motor in zip(arm.joints, motors)
     ]
-    return Plant(replace(arm, joints=tuple(joints)), OpenLoop(output, commands))
+    return Plant(replace(arm, links=tuple(joints)), OpenLoop(output, commands))
 
 
 def still(t):

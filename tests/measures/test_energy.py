@@ -48,7 +48,7 @@ def test_a_stalled_motor_draws_the_square_of_its_voltage_over_its_resistance(arm
 def test_a_motor_that_another_feeds_draws_nothing_from_the_supply(arms, given, gathered):
     motor = Motor(Kp=1.0, Ke=1.0, Ra=2.0)
     arm = arms.serial("RR")
-    arm = replace(arm, joints=tuple(replace(joint, motor=motor) for joint in arm.joints))
+    arm = replace(arm, links=tuple(replace(joint, motor=motor) for joint in arm.joints))
     plant = Plant(arm, OpenLoop("voltage", (lambda t: 4.0, lambda t: 4.0)))
     still, spun = lambda t: 0.0, lambda t: 10.0
     # 4 V: 2 A at rest, -3 A at 10 rad/s

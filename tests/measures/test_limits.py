@@ -22,7 +22,7 @@ def wheel(arms, motor, output, command, **limits):
     """A plant of one joint under an open-loop command of the time."""
     (joint,) = arms.serial("R").joints
     motor = replace(motor, limits=MotorLimits(**limits))
-    return Plant(replace(arms.serial("R"), joints=(replace(joint, motor=motor),)), OpenLoop(output, (command,)))
+    return Plant(replace(arms.serial("R"), links=(replace(joint, motor=motor),)), OpenLoop(output, (command,)))
 
 
 def back_emf_speed(volts):
@@ -116,7 +116,7 @@ def test_the_arm_is_at_a_limit_while_any_joint_is(arms, given, gathered):
 def test_time_at_a_stop_is_time_outside_the_range(arms, given, gathered, stiffness):
     arm = arms.serial("RRR")
     limits = (Limit(-0.2, 0.7, stiffness), Limit(-np.inf, 0.9, stiffness), None)
-    arm = replace(arm, joints=tuple(replace(j, limit=limit) for j, limit in zip(arm.joints, limits, strict=True)))
+    arm = replace(arm, links=tuple(replace(j, limit=limit) for j, limit in zip(arm.joints, limits, strict=True)))
     moments = given(Plant(arm, None), 1.0, STEPS, lambda t: t, lambda t: t - 0.5, lambda t: 9.0)
     found = gathered([f"time_at_stop{of}" for of in ("", "_R1", "_R2", "_R3")], moments)
     assert [*found.values()] == pytest.approx([0.3, 0.3, 0, 0], abs=1 / STEPS)

@@ -77,7 +77,7 @@ def test_names_of_joints_may_have_signs_in_them(arms, given, gathered):
 
     arm = arms.serial("RRR")
     names = ("left-arm", "left", "a.b")
-    arm = replace(arm, joints=tuple(replace(j, name=name) for j, name in zip(arm.joints, names, strict=True)))
+    arm = replace(arm, links=tuple(replace(j, name=name) for j, name in zip(arm.joints, names, strict=True)))
     moments = given(Plant(arm, None), 1.0, 4, lambda t: t, lambda t: 5 * t, lambda t: 2 * t)
     asked = ["max(q_left-arm)", "max(q_left-arm_rad - 1)", "max(q_left -q_a.b)", "max(q_left- 1)-1"]
     assert [*gathered(asked, moments).values()] == [1, 0, 3, 3]

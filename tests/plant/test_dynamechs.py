@@ -54,7 +54,7 @@ def plant(arms, recorded):
         (lambda t, A=A, f=f, phi=phi: A * sin(TWO_PI * f * t + phi))
         for A, f, phi in zip(law["A"], law["f"], law["phi"], strict=True)
     )
-    return DynaMechsPlant(replace(arm, joints=tuple(joints)), OpenLoop("voltage", signals), method="explicit_euler")
+    return DynaMechsPlant(replace(arm, links=tuple(joints)), OpenLoop("voltage", signals), method="explicit_euler")
 
 
 def rows_of(engine, plant, about, steps):
@@ -102,7 +102,7 @@ def test_an_unpowered_arm_hangs_in_the_air_as_it_does_in_dynamechs(plant):
 def test_the_torque_of_a_stop_counts_twice(plant):
     """One joint alone, without gravity: its inertia times its acceleration is twice the stop's torque, less friction."""
     joint = plant.arm.joints[2]
-    alone = replace(plant.arm, gravity=ZERO, joints=(joint,), payloads=())
+    alone = replace(plant.arm, gravity=ZERO, links=(joint,), payloads=())
     single = replace(plant, arm=alone, command=OpenLoop("voltage", (lambda t: 0.0,)))
     _, (qdd,), (torque,) = single.motion(0.0, single.initial_state([0.61], [0.0]))  # the stop is at 0.6
     assert torque.limit == pytest.approx(-10.0, rel=1e-12)
@@ -124,6 +124,6 @@ def test_torque_commands_are_refused(plant):
 
 def test_an_arm_with_two_kinds_of_motor_is_refused(plant):
     *first, last = plant.arm.joints
-    mixed = replace(plant.arm, joints=(*first, replace(last, motor=replace(last.motor, model="dc"))))
+    mixed = replace(plant.arm, links=(*first, replace(last, motor=replace(last.motor, model="dc"))))
     with pytest.raises(UsageError, match="`dynamechs` on every joint or on none; R5 has not"):
         emulates(mixed)

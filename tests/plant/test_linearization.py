@@ -118,7 +118,7 @@ def test_a_whole_motor_has_the_derivatives_that_difference_quotients_tell(arms):
         {"inductance": 1e-3, "limits": MotorLimits(current=0.5)},
     ]
     joints = [replace(j, motor=replace(j.motor, **kind)) for j, kind in zip(arm.joints, kinds, strict=True)]
-    arm = replace(arm, joints=tuple(joints))
+    arm = replace(arm, links=tuple(joints))
     q, qd = [0.3, -0.4, 0.1], [0.2, -0.1, 0.05]
     for current in (0.2, 0.9):
         u = [5.0, 9.0, 4.0]
@@ -185,10 +185,8 @@ def test_a_pid_loop_has_its_characteristic_polynomial():
 def test_a_joint_that_friction_holds_is_welded_and_the_others_move_as_if_it_were(arms):
     arm = arms.serial("RRR", seed=7)
     stiff = [replace(joint, coulomb=Coulomb(c, c)) for joint, c in zip(arm.joints, (0.01, 500.0, 0.02), strict=True)]
-    rubbing = replace(arm, joints=tuple(stiff))
-    welded = replace(
-        arm, joints=(arm.joints[0], replace(arm.joints[1], motor=Motor(rotor_inertia=1e12)), arm.joints[2])
-    )
+    rubbing = replace(arm, links=tuple(stiff))
+    welded = replace(arm, links=(arm.joints[0], replace(arm.joints[1], motor=Motor(rotor_inertia=1e12)), arm.joints[2]))
     u, q, qd = [3.0, 1.0, -2.0], [0.3, -0.4, 0.5], [0.7, 0.0, -0.6]
     found = linearize(Plant(rubbing, constant("torque", u)), 0.0, [*q, *qd])
     dry = [0.01 * -1.0, 0.0, 0.02]

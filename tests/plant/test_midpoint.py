@@ -97,7 +97,7 @@ def everything(arms) -> tuple[Plant, list[float], list[float]]:
     ]
     push = ExternalWrench(arm.frame_at(2, Vector(0.1, 0.0, 0.0)), Vector(0.0, 3.0, -5.0), Vector(0.1, 0.2, 0.3))
     law = pd((9.0, 9.0, 9.0), (0.3, 0.3, 0.3), (9.0, 9.0, 9.0), "voltage", ki=(4.0, 4.0, 4.0))
-    plant = Plant(replace(arm, joints=tuple(joints)), law, (push,), audit=True)
+    plant = Plant(replace(arm, links=tuple(joints)), law, (push,), audit=True)
     return plant, [0.1, 0.2, 0.3], [0.5, 0.6, 0.7]
 
 
@@ -201,7 +201,7 @@ def test_its_step_is_symplectic_in_positions_and_momenta(kinds, arms, canonical_
     arm = arms.serial(kinds, seed=4, motors=True) if kinds[0] in "RP" else arms.bare(arms.shipped(kinds))
     if kinds[0] in "RP":  # rotors, but no friction
         bare = [replace(joint.motor, viscous=0.0) for joint in arm.joints]
-        arm = replace(arm, joints=tuple(replace(j, motor=m) for j, m in zip(arm.joints, bare, strict=True)))
+        arm = replace(arm, links=tuple(replace(j, motor=m) for j, m in zip(arm.joints, bare, strict=True)))
     rng = np.random.default_rng(3)
     plant = Plant(arm, springs(arm))
     q, v = rng.uniform(-1, 1, arm.n), rng.uniform(-2, 2, arm.n)
@@ -312,7 +312,7 @@ def test_work_approaches_the_change_of_energy_at_order_two(arms, drive, column):
 def test_stops_stiffer_than_the_step_hold_what_is_thrown_against_them(dt, arms, drive, column):
     # arm5 between stops whose dampers alone would stop its last joints within 0.05 ms
     arm = arms.bare(arms.shipped("arm5"))
-    arm = replace(arm, joints=tuple(replace(j, limit=Limit(-0.6, 0.6, 1000.0, 10.0)) for j in arm.joints))
+    arm = replace(arm, links=tuple(replace(j, limit=Limit(-0.6, 0.6, 1000.0, 10.0)) for j in arm.joints))
     plant = midpoint(Plant(arm, None, audit=True))
     steps, ratio = round(10 / dt), (1, round(1 / dt))
     q, qd = (0.5, -0.5, 0.4, 0.3, -0.2), (3.0, -2.0, 1.0, 5.0, -4.0)

@@ -207,7 +207,7 @@ def test_electrical_energy_in_is_heat_and_mechanical_energy(arms, drive, column)
     # prismatic and revolute joints, geared motors with Ke = Kp, friction, an outside force; RK4 and Simpson's rule, fourth order
     arm = arms.serial("RPR", motors=True)
     joints = tuple(replace(j, viscous=0.3, motor=replace(j.motor, Ke=j.motor.Kp)) for j in arm.joints)
-    arm = replace(arm, joints=joints)
+    arm = replace(arm, links=joints)
     plant = Plant(arm, volts(lambda t: 5 * expr.sin(8 * t), lambda t: 4 * expr.cos(5 * t), 3.0), method="rk4")
     n = 2000
     result = drive(NativeEngine(plant, 0.5 / n), plant, (0.1, 0.2, 0.3), (0.4, -0.1, 0.2), n + 1, (1, 2 * n))
@@ -240,7 +240,7 @@ def test_slots_and_columns_say_what_they_are(arm5):
     state = sampled.initial_state([0.1] * 5, [0.2] * 5)
     assert state[10:] == [0.0] * 10
     assert len(sampled.observe(0.0, state)) == len(sampled.layout.columns)
-    mixed = replace(arm5, joints=(*arm5.joints[:2], replace(arm5.joints[2], motor=None)))
+    mixed = replace(arm5, links=(*arm5.joints[:2], replace(arm5.joints[2], motor=None)))
     plant = Plant(mixed, None)
     assert [c.joint for c in plant.layout.columns if c.quantity == "voltage"] == [0, 1]
     assert len(plant.observe(0.0, plant.initial_state([0.0] * 3, [0.0] * 3))) == len(plant.layout.columns)

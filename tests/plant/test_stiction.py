@@ -52,7 +52,7 @@ def rubbing(arm: Arm, friction, **motor) -> Arm:
     for joint, c in zip(arm.joints, friction, strict=True):
         made = replace(joint.motor, **motor) if joint.motor is not None and motor else joint.motor
         joints.append(replace(joint, coulomb=None if c is None else Coulomb(c, 1.2 * c), motor=made))
-    return replace(arm, joints=tuple(joints))
+    return replace(arm, links=tuple(joints))
 
 
 def signals(output, *made, period=None) -> OpenLoop:
@@ -160,7 +160,7 @@ def test_gravity_is_held_below_the_breakaway_torque_and_wins_above_it(method, q)
     for share, way in ((1 + SLIGHTLY, 0.0), (1 - SLIGHTLY, -math.copysign(1.0, load))):
         friction = Coulomb(abs(load) * share, abs(load) * share)
         joint = replace(pendulum(0.0).joints[0], coulomb=friction)
-        arm = replace(pendulum(0.0), joints=(joint,))
+        arm = replace(pendulum(0.0), links=(joint,))
         for state in steps(Plant(arm, None, method=method), [q], [0.0], 20, 1e-3)[1:]:
             if way:
                 assert state[1] * way > 0
@@ -331,7 +331,7 @@ def welded(arm: Arm, k: int, q: float) -> Arm:
         before = joints[k - 1]
         joints[k - 1] = replace(before, inertia=before.inertia + inertia.moved(R, p))
     last = k == len(joints)
-    return replace(arm, joints=tuple(joints), payloads=() if last else arm.payloads)
+    return replace(arm, links=tuple(joints), payloads=() if last else arm.payloads)
 
 
 @pytest.mark.parametrize("kinds", ["RRRR", "RPRR", "PRRP"])
@@ -600,7 +600,7 @@ def test_ten_thousand_random_states_of_an_arm_satisfy_the_law(n, arms, evaluate)
     def body(*x):
         q, qd, tau, c, h = x[:n], x[n : 2 * n], x[2 * n : 3 * n], x[3 * n : 4 * n], x[4 * n]
         joints = tuple(replace(j, coulomb=Coulomb(b, 1.5 * b)) for j, b in zip(arm.joints, c, strict=True))
-        plant = Plant(replace(arm, joints=joints), signals("torque", *[lambda t, u=u: u for u in tau]))
+        plant = Plant(replace(arm, links=joints), signals("torque", *[lambda t, u=u: u for u in tau]))
         after = plant.step(0.0, [*q, *qd], h)[n:]
         return [*after, *[x for row in crba(arm, q) for x in row], *bias(arm, q, qd)]
 

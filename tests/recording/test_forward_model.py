@@ -205,7 +205,7 @@ def test_slots_are_named_in_order():
 def test_states_of_the_drives_come_along(arms, drive):
     arm = arms.shipped("arm5")
     slow = tuple(replace(joint, motor=replace(joint.motor, inductance=0.02)) for joint in arm.joints)
-    arm = replace(arm, joints=slow)
+    arm = replace(arm, links=slow)
     model = ForwardModel(arm, dt=DT)
     assert model.slots[18:] == ("current1", "current2", "current3", "current4", "current5")
     q, volts = [0.2, -1.0, 0.5, 0.3, -0.2], (3.0, -6.0, 4.0, 1.0, 0.5)
@@ -241,7 +241,7 @@ def dynamechs(arms, reference):
         for i, joint in enumerate(arm.joints)
     ]
     joints = tuple(replace(joint, motor=motor) for joint, motor in zip(arm.joints, motors))
-    return replace(arm, joints=joints), recorded
+    return replace(arm, links=joints), recorded
 
 
 def test_with_the_motor_of_dynamechs_it_repeats_what_dynamechs_recorded(dynamechs):
@@ -266,7 +266,7 @@ def test_with_the_motor_of_dynamechs_it_repeats_what_dynamechs_recorded(dynamech
 def test_joints_that_stick_do_so_in_the_forward_model(arms):
     """With all its friction the arm stays exactly where it is; without it, it falls."""
     arm = arms.shipped("arm5")
-    rough = replace(arm, joints=tuple(replace(joint, coulomb=Coulomb(50.0, 50.0)) for joint in arm.joints))
+    rough = replace(arm, links=tuple(replace(joint, coulomb=Coulomb(50.0, 50.0)) for joint in arm.joints))
     for made, moves in ((rough, False), (arm, True)):
         model = ForwardModel(made, dt=DT)
         state = start = model.state()

@@ -94,7 +94,7 @@ def test_bounds_are_those_of_the_range_of_our_sine_and_of_sense(plants):
 def test_an_arm_with_underscores_in_its_names_has_its_bounds(plants):
     body, *_ = plants("sampled")
     joints = tuple(replace(j, name=f"held_q_{i}") for i, j in enumerate(body.arm.joints))
-    named = Plant(replace(body.arm, joints=joints), body.command)
+    named = Plant(replace(body.arm, links=joints), body.command)
     assert bounds(named) == bounds(body)
 
 

@@ -151,7 +151,7 @@ def floating(arms, kinds="RPR", **changes) -> Plant:
     arm = arms.serial(kinds, seed=3, motors=True)
     joints = list(arm.joints)
     joints[0] = replace(joints[0], motor=replace(joints[0].motor, inductance=2e-3))
-    arm = replace(arm, gravity=Vector(0.0, 0.0, 0.0), joints=tuple(joints))
+    arm = replace(arm, gravity=Vector(0.0, 0.0, 0.0), links=tuple(joints))
     n = arm.n
     target = tuple(0.1 * (i + 1) for i in range(n))
     gains = {"kp": (9.0, 7.0, 8.0)[:n], "ki": (3.0, 2.0, 1.0)[:n], "kd": (0.3, 0.2, 0.1)[:n]}
