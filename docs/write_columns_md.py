@@ -44,7 +44,9 @@ def owner(kind: ColumnKind) -> str:
         return {"follows": "where there is a `control.reference`: ", "sprung": "where any joint has a `spring`: "}[
             kind.only
         ]
-    return "of every joint with an electric motor: " if kind.motors else ""
+    return {"motors": "of every joint with an electric motor: ", "followers": "of every joint with a `mimic`: "}.get(
+        kind.of, ""
+    )
 
 
 def table(file: str) -> str:

@@ -1,5 +1,6 @@
 """Joint loads: motors, friction, stops."""
 
+from armsim.actuation.coupling import coupling_forces
 from armsim.actuation.drive import against_dry_friction, drive_torques, motor_demands
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
@@ -33,6 +34,7 @@ __all__ = [
     "Works",
     "acting_limits",
     "against_dry_friction",
+    "coupling_forces",
     "any_sticks",
     "drive_torques",
     "driven",

@@ -398,14 +398,18 @@ class Robot(Document):
         return tuple(joint.name for joint in self.joints) if self.is_known else None
 
     def coupled(self, joint: Joint) -> list[tuple[int, Joint]]:
-        """A joint and those that mimic it, each with its index."""
-        moved = (joint.name, *(() if joint.mimic is None else (joint.mimic.joint,)))
-        joints = enumerate(self.joints)
-        return [
-            (i, one)
-            for i, one in joints
-            if one is not None and (one is joint or (one.mimic and one.mimic.joint in moved))
-        ]
+        """A joint that mimics none, and those that mimic it, each with its index."""
+        joints = enumerate(self.joints or ())
+        return [(i, x) for i, x in joints if x is joint or (x is not None and x.mimic and x.mimic.joint == joint.name)]
+
+    @property
+    def motors(self) -> tuple[tuple[Any, Any], ...]:
+        """Name and motor of every joint that mimics none; its own motor or that of one that mimics it, None without any."""
+        joints = [joint for joint in self.joints or () if joint is not None]
+        free = [(joint, self.coupled(joint)) for joint in joints if joint.mimic is None]
+        return tuple(
+            (joint.name, next((one.motor for _, one in all_ if one.motor is not None), None)) for joint, all_ in free
+        )
 
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)

@@ -245,11 +245,10 @@ def _of_stops(arm: Arm, robot: document.Robot, path: str) -> Iterator[Fault]:
             continue
         fastest = max(math.sqrt(limit.stiffness / inertia), limit.damping / inertia)  # 1/s
         if fastest * SHORTEST_STEP > 2:
-            limits = robot.joints[i].limits
-            assert limits is not None  # or there were none
+            at, limits = next((k, one.limits) for k, one in robot.coupled(robot.free[i]) if one.limits is not None)
             yield Fault(
                 limits.stiffness.place,
-                join(path, f"joints[{i}].limits"),
+                join(path, f"joints[{at}].limits"),
                 f"a stop that a step of {SHORTEST_STEP:g} s can follow",
                 f"stiffness {limit.stiffness:g}, damping {limit.damping:g} on an inertia of {inertia:.3g}: "
                 f"steps below {2 / fastest:.2g} s",

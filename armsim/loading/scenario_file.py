@@ -272,12 +272,11 @@ def _check_motors(
 def _check_fit(scenario: document.Scenario, robot: document.Robot, delay: int, path: str, context: Context) -> None:
     """Report gains of states that the arm has not, and encoders on motors that it has not."""
     control = scenario.control
-    joints = [joint for joint in robot.joints or () if joint is not None]
     if control is None or control.law == "none":
         return
-    motors = [joint.motor for joint in joints if joint.motor is not None]
+    motors = [motor for _, motor in robot.motors if motor is not None]
     inductive = sum(motor.inductance.value != document.Motor.inductance.absent for motor in motors)
-    currents, n = inductive if control.output == "voltage" else 0, len(joints)
+    currents, n = inductive if control.output == "voltage" else 0, len(robot.motors)
     K = control.value_node("K") if control.given("K") else None
     for i, row in enumerate(K.items if isinstance(K, Seq) else ()):
         width = len(row.items) if isinstance(row, Seq) else 2 * n
@@ -288,7 +287,7 @@ def _check_fit(scenario: document.Scenario, robot: document.Robot, delay: int, p
             expected = f"{2 * n} numbers: gains of positions and velocities{more}"
             why = "a current is a state where a motor with an `inductance` takes a voltage"
             context.report.add(row.place, join(path, f"control.K[{i}]"), expected, f"{width}", f"give as many; {why}")
-    bare = [joint.name for joint in joints if joint.motor is None]
+    bare = [name for name, motor in robot.motors if motor is None]
     if bare and control.encoder is not None and control.encoder.on == "motor":
         mend = "write `on: joint`, or give every joint a `motor` in the robot file"
         place, found = control.encoder.value_node("on").place, f"no motor on {', '.join(map(str, bare))}"
@@ -297,7 +296,6 @@ def _check_fit(scenario: document.Scenario, robot: document.Robot, delay: int, p
 
 def _no_voltage(robot: document.Robot) -> NoVoltage | None:
     """Why voltages cannot drive an arm; None if they can, or if faults leave that open."""
-    joints = [joint for joint in robot.joints or () if joint is not None]
-    bare = [joint.name for joint in joints if joint.motor is None]
-    unknown = [joint.name for joint in joints if joint.motor is not None and joint.motor.Kp is None]
+    bare = [name for name, motor in robot.motors if motor is None]
+    unknown = [name for name, motor in robot.motors if motor is not None and motor.Kp is None]
     return None if None in bare + unknown else refusal(bare, unknown)

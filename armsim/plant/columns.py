@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from armsim.actuation import JointTorque
+from armsim.actuation import JointTorque, coupling_forces
 from armsim.control import Desired
 from armsim.dynamics import (
     Algorithm,
@@ -93,7 +93,7 @@ class ColumnKind:
         values: One number for each joint, for each electric motor, or for each part; of an instant, and of a name in `logged`.
         prefix: What its headings begin with.
         unit: In a heading, for a type of joint; see `position` and `force`.
-        motors: Whether only joints with an electric motor have it.
+        of: Which joints have it: those with a coordinate of their own, of these those with electric "motors", or "followers".
         only: What rows need to have it: "follows" a reference, a "sprung" joint; empty where all have it.
         parts: Of a quantity of no joint: the heading of each part, without the name in `logged`.
         logged: The part of `RowExtras` whose names it has columns for; empty where rows always have it.
@@ -105,7 +105,7 @@ class ColumnKind:
     values: Callable[..., Sequence[Scalar]]
     prefix: str = ""
     unit: Callable[[JointType], str] = lambda kind: ""
-    motors: bool = False
+    of: Literal["joints", "motors", "followers"] = "joints"
     only: str = ""
     parts: Mapping[str, str] | None = None
     logged: str = ""
@@ -139,6 +139,30 @@ KINDS: dict[str, ColumnKind] = {
     "qd": ColumnKind("joint velocity", "trajectory", lambda now: now.qd, "qd", position("_s")),
     "qdd": ColumnKind(
         "joint acceleration, from this instant on", "trajectory", lambda now: now.qdd, "qdd", position("_s2")
+    ),
+    "q_mimic": ColumnKind(
+        "its position",
+        "trajectory",
+        lambda now: now.arm.of_followers(now.arm.positions(now.q)),
+        "q",
+        position(""),
+        of="followers",
+    ),
+    "qd_mimic": ColumnKind(
+        "its velocity",
+        "trajectory",
+        lambda now: now.arm.of_followers(now.arm.rates(now.qd)),
+        "qd",
+        position("_s"),
+        of="followers",
+    ),
+    "qdd_mimic": ColumnKind(
+        "its acceleration",
+        "trajectory",
+        lambda now: now.arm.of_followers(now.arm.rates(now.qdd)),
+        "qdd",
+        position("_s2"),
+        of="followers",
     ),
     "pose": ColumnKind(
         "the tool in the world: its position, and its orientation as a unit quaternion with qw ≥ 0",
@@ -197,13 +221,21 @@ KINDS: dict[str, ColumnKind] = {
     ),
     "limit": ColumnKind("from the joint's stops; 0 within its range", "torque", _torques("limit"), "tau_limit", force),
     "spring": ColumnKind("from the joint's spring", "torque", _torques("spring"), "tau_spring", force, only="sprung"),
+    "coupling": ColumnKind(
+        "what the coupling gives it, beside its own motor, friction, stops and spring",
+        "torque",
+        lambda now: coupling_forces(now.internal, now.torques),
+        "tau_coupling",
+        force,
+        of="followers",
+    ),
     "voltage": ColumnKind(
         "at the motor's terminals",
         "torque",
         lambda now: now.powered("voltage"),
         "voltage",
         lambda kind: "V",
-        motors=True,
+        of="motors",
     ),
     "current": ColumnKind(
         "through the motor's armature",
@@ -211,7 +243,7 @@ KINDS: dict[str, ColumnKind] = {
         lambda now: now.powered("current"),
         "current",
         lambda kind: "A",
-        motors=True,
+        of="motors",
     ),
     "power": ColumnKind(
         "electrical power into the motor: voltage times current; negative where it brakes and feeds back",
@@ -219,7 +251,7 @@ KINDS: dict[str, ColumnKind] = {
         lambda now: now.powered("power"),
         "power",
         lambda kind: "W",
-        motors=True,
+        of="motors",
     ),
     "wrench": ColumnKind(
         "what it carries: force and moment about the origin of its frame, along its axes",
@@ -252,7 +284,7 @@ class Column:
     Attributes:
         quantity: What it is, of `KINDS`.
         of: The joint's name, or which part.
-        joint: The joint's index, None for a quantity of no joint.
+        joint: The joint's index among those that have the quantity, None for a quantity of no joint.
         at: Name in `RowExtras`; empty of what rows always have.
     """
 
@@ -312,11 +344,11 @@ class Layout:
             if kind.parts is not None:
                 made += [Column(quantity, part, None, *name) for part in kind.parts]
                 continue
-            joints = enumerate(self.arm.joints)
+            joints = self.arm.followers if kind.of == "followers" else self.arm.joints
             made += [
                 Column(quantity, joint.name, i)
-                for i, joint in joints
-                if joint.electric_motor is not None or not kind.motors
+                for i, joint in enumerate(joints)
+                if joint.electric_motor is not None or kind.of != "motors"
             ]
         return tuple(made)
 
@@ -337,8 +369,8 @@ class Layout:
         if kind.parts is not None:
             prefix, _, unit = kind.parts[column.of].partition("_")
             return heading_of(prefix, column.at, unit, degrees)
-        assert column.joint is not None
-        return heading_of(kind.prefix, column.of, kind.unit(self.arm.joints[column.joint].kind), degrees)
+        (link,) = (link for link in self.arm.links if link.name == column.of)
+        return heading_of(kind.prefix, column.of, kind.unit(link.kind), degrees)
 
     def headings(self, degrees: bool = False, file: File | None = None) -> list[Heading]:
         """The columns of a file, in order, without the time; all columns unless a file is named."""

@@ -196,7 +196,7 @@ def _landing(recording: Recording) -> float:
 
 def _same_joints(scenario: Scenario, robot: document.Robot, given: Given) -> None:
     recorded = [joint.type for joint in scenario.arm.joints]
-    types = [joint.type for joint in robot.joints]
+    types = [joint.type for joint in robot.free]
     if types != recorded:
         raise UsageError.of(
             _called(given),
