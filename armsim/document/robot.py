@@ -181,7 +181,7 @@ class Mimic(Document):
 
     joint = Text(doc="name of the joint that leads, which mimics none", example="F1")
     ratio = Number(
-        divides=True, default=1.0, doc="of the positions, in rad or m; negative: the other way", example="-1"
+        nonzero=True, default=1.0, doc="of the positions, in rad or m; negative: the other way", example="-1"
     )
     offset = Number("rad or m", angle=True, default=0.0, doc="position where the other's is 0", example="0")
 
@@ -433,6 +433,11 @@ class Robot(Document):
         for i, joint in enumerate(self.joints or ()):
             if joint is None:
                 continue
+            if joint.name == BASE:
+                place = joint.value_node("name").place
+                context.report.add(
+                    place, f"{path}[{i}].name", "another name: the base has this", f"`{BASE}`", "rename it"
+                )
             where, earlier = f"{path}[{i}]", [one.name for one in self.joints[:i] if one is not None]
             _check_name(joint, "parent", [BASE, *earlier], where, context, "the name of an earlier joint, or base")
             if joint.mimic is None or joint.mimic.joint is None:
@@ -442,12 +447,29 @@ class Robot(Document):
                 joint.mimic, "joint", leaders, f"{where}.mimic", context, "the name of a joint that mimics none"
             ):
                 continue
+            self._check_range(joint, known[joint.mimic.joint], f"{where}.limits", context)
             others = [one for _, one in self.coupled(known[joint.mimic.joint]) if one is not joint]
             for key in ("motor", "limits", "spring"):
                 both = next((one.name for one in others if one.given(key)), None)
                 if joint.given(key) and both is not None:
                     expected, mend = f"`{key}` at one of the joints {both} and {joint.name}", "leave one of them out"
                     context.report.add(joint.place_of(key), f"{where}.{key}", expected, "both: they move as one", mend)
+
+    def _check_range(self, joint: Joint, leader: Joint, path: str, context: Context) -> None:
+        """Report limits of a follower that its initial position is not within."""
+        mimic, limits = joint.mimic, joint.limits
+        if limits is None or None in (leader.initial, mimic.ratio, mimic.offset) or not RANGE.numbers(limits):
+            return
+        turn = math.pi / 180 if self.degrees else 1.0
+        turns = [turn if JOINT_TYPES[one.type].turns else 1.0 for one in (leader, joint) if one.type in JOINT_TYPES]
+        if len(turns) == 2:
+            initial = mimic.ratio.value * leader.initial.value * turns[0] / turns[1] + mimic.offset.value
+            if not limits.lower.value <= initial <= limits.upper.value:
+                expected = f"a range with its initial position, which {leader.name} decides: {initial:.6g}"
+                found = f"{limits.lower.shown} to {limits.upper.shown}"
+                context.report.add(
+                    limits.place, path, expected, found, f"correct the limits, or `initial` of {leader.name}"
+                )
 
 
 def _check_name(

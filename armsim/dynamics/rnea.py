@@ -53,9 +53,9 @@ def joint_wrenches(
         external: As of `rnea`.
 
     Returns:
-        Pairs (moment [N·m], force [N]), one more than links: what the ground exerts on the base, about the base's origin and along
-        its axes; then what each joint, bearing and drive together, exerts on its link, about the origin of the link's own frame
-        and along its axes, of which z is the joint's. Armature is not of the links.
+        Pairs (moment [N·m], force [N]), one more than links: what the ground exerts on the base, about the base's origin and
+        along its axes; then what each joint, bearing and drive together, exerts on its link, about the origin of the link's own
+        frame and along its axes, of which z is the joint's. Armature is not of the links.
     """
     poses = joint_poses(arm, q)
 

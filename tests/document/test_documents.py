@@ -48,7 +48,7 @@ def pendulum(**motor) -> document.Robot:
                 motor=document.Motor(**{"Kp": "50 mN·m/A", "Ra": 1, "gear": 100} | motor),
             )
         ],
-        tool=document.Frame(xyz=["length", 0, 0]),
+        tool=document.Tool(xyz=["length", 0, 0]),
     )
 
 
