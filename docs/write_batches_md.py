@@ -22,6 +22,7 @@ STRUCTURE = {
     "period": "the number of steps between samples",
     "from": "the first step of the force",
     "to": "the last step of the force",
+    "axis": "the form of the joint's frame",
 }
 GROUPS = {
     "lower": "-.inf, no end of the range, is a group of its own",
@@ -52,7 +53,10 @@ OPEN = {  # by the first key on the way that is here
     "gravity": "an operand of the dynamics",
     "base": "an operand of the kinematics",
     "tool": "an operand of the kinematics",
+    "frames": "an operand of the kinematics",
     "mdh": "an operand of the kinematics",
+    "origin": "an operand of the kinematics",
+    "mimic": "an operand of the coupling",
 }
 
 

@@ -457,7 +457,8 @@ class Robot(Document):
 
     def _check_range(self, joint: Joint, leader: Joint, path: str, context: Context) -> None:
         """Report limits of a follower that its initial position is not within."""
-        mimic, limits = joint.mimic, joint.limits
+        mimic: Any = joint.mimic
+        limits = joint.limits
         if limits is None or None in (leader.initial, mimic.ratio, mimic.offset) or not RANGE.numbers(limits):
             return
         turn = math.pi / 180 if self.degrees else 1.0
