@@ -131,7 +131,7 @@ class ForceExpression(RunExpression):
         return f"{Number.expected(self, context)}, or an expression of t, q_R1, qd_R1, x_tool, vx_tool and the like"
 
     def signals(self, context: Context) -> list[str]:
-        of_joints = (f"{signal}_{joint}" for signal in ("q", "qd") for joint, _ in context.joints or ())
+        of_joints = (f"{signal}_{joint}" for signal in ("q", "qd") for joint in context.links or ())
         return [*of_joints, *frame_signals(context)]
 
     def varies(self, formula: Formula) -> bool:
