@@ -116,7 +116,9 @@ def test_no_name_is_taken_for_html():
 
 def test_a_robots_names_do_not_inject_html():
     arm = armsim.load_robot("rr").arm
-    hostile = replace(arm, name=HOSTILE, links=tuple(replace(joint, name=HOSTILE) for joint in arm.joints))
+    hostile = replace(
+        arm, name=HOSTILE, links=tuple(replace(link, name=f"{HOSTILE}{i}") for i, link in enumerate(arm.links))
+    )
     shown = armsim.Robot(hostile)._repr_html_()
     assert "img" not in Cells(shown.replace('<img alt="its picture" src="data:image/png;base64,', "")).tags
 

@@ -481,8 +481,8 @@ def _check_name(
     context: Context,
     expected: str = "the name of a joint",
 ) -> bool:
-    """Report a name that is not known; whether there is none to report."""
-    if holder is None or holder.entries[key] is None or holder.entries[key] in known:
+    """Report a name that is not known; whether there is none to report, as where a fault leaves one of those known unknown."""
+    if holder is None or None in (holder.entries[key], *known) or holder.entries[key] in known:
         return True
     node = holder.value_node(key)
     mend = suggestion(str(holder.entries[key]), known, "names here are")

@@ -32,7 +32,7 @@ def applied_wrenches(arm: Arm, external: Sequence[Mapping[str, Any]]) -> tuple[E
     """
     report = Report()
     context = Context(report, joints=tuple((joint.name, joint.type) for joint in arm.joints))
-    context.frames = tuple(frame.name for frame in arm.frames)
+    context.links, context.frames = tuple(arm.link_names), tuple(frame.name for frame in arm.frames)
     read = []
     for i, item in enumerate(external):
         path = f"external[{i}]"

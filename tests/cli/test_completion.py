@@ -50,7 +50,7 @@ def completed(empty_folder, monkeypatch, capsys):
 
 def test_commands_options_and_names_are_completed(completed):
     assert completed("armsim in") == ["inverse", "info", "inertia"]
-    assert completed("armsim inverse arm") == ["arm5"]
+    assert completed("armsim inverse arm") == ["arm5", "arm5_gripper"]
     assert completed("armsim simulate two_link_s") == ["two_link_swing"]
     assert set(completed("armsim info two_link")) == {"two_link", "two_link_hold", "two_link_swing"}
     assert completed("armsim simulate --eng") == ["--engine"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -87,7 +90,7 @@ def same(a, b, tolerance):
 
 @pytest.mark.parametrize("ratio", [-1, 0.6])
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("method, dt", METHODS_AND_STEPS)
+@pytest.mark.parametrize(("method", "dt"), METHODS_AND_STEPS)
 def test_what_a_follower_has_acts_as_on_one_joint(case, ratio, method, dt):
     leader, follower, alone = CASES[case](ratio)
     coupled = armsim.simulate(scenario(pair(ratio, leader, follower), method, dt))
@@ -96,7 +99,7 @@ def test_what_a_follower_has_acts_as_on_one_joint(case, ratio, method, dt):
 
 @pytest.mark.parametrize("ratio", [-1.3, 0.5])
 @pytest.mark.parametrize("motor", [WHOLE, LIMITED], ids=["whole", "limited"])
-@pytest.mark.parametrize("method, dt", METHODS_AND_STEPS)
+@pytest.mark.parametrize(("method", "dt"), METHODS_AND_STEPS)
 @pytest.mark.parametrize("period", [None, 2e-3])
 def test_a_motor_on_the_follower_drives_the_leader_by_ratio_times_its_gear(motor, ratio, method, dt, period):
     control = {"law": "pid", "output": "voltage", "kp": 40 / ratio, "ki": 30 / ratio, "kd": 1 / ratio, "target": [0.2]}
@@ -160,8 +163,10 @@ def test_the_leader_feels_the_couplings_of_its_followers(follower, method):
     leader = arm.links[2]
     for k in range(0, len(run.t), 4):
         t, q, qd, qdd = float(run.t[k]), *(x[k].tolist() for x in (run.q, run.qd, run.qdd))
-        held = plant.loads.all_wrenches
-        motion = InternalWrenches(arm, q, qd, qdd, lambda at: held_wrenches(held, t, q, qd, at))
+        wrenches = partial(
+            plant.loads.all_wrenches, t, q, qd, plant.held(t, SimpleNamespace(ahead=None, held=[], currents=[]))
+        )
+        motion = InternalWrenches(arm, q, qd, qdd, wrenches)
         taken = along(leader, *motion.at("F1")) + leader.armature * qdd[1]
         motor = run["tau_motor_F1_N"][k]
         viscous = arm.joints[1].viscous + leader.motor.gear**2 * leader.motor.viscous
@@ -170,15 +175,6 @@ def test_the_leader_feels_the_couplings_of_its_followers(follower, method):
         own = unpowered(leader, q[1], qd[1]).viscous + motor + dry * bounds[0] / bounds[1]
         felt = -3 * run["tau_coupling_T_Nm"][k] + run["tau_coupling_F2_N"][k]
         assert abs(taken - own - felt) < 1e-9 * (1 + abs(taken) + abs(own))
-
-
-def held_wrenches(all_wrenches, t, q, qd, at):
-    """The external wrenches at time t; what is held of a step is when it began."""
-
-    class Held:
-        since = t
-
-    return all_wrenches(t, q, qd, Held, at)
 
 
 def test_columns_have_what_followers_do():
