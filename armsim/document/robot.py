@@ -442,13 +442,14 @@ class Robot(Document):
             _check_name(joint, "parent", [BASE, *earlier], where, context, "the name of an earlier joint, or base")
             if joint.mimic is None or joint.mimic.joint is None:
                 continue
+            expected = "the name of a joint that mimics none"
             leaders = [name for name, one in known.items() if one.mimic is None]
-            if not _check_name(
-                joint.mimic, "joint", leaders, f"{where}.mimic", context, "the name of a joint that mimics none"
-            ):
+            _check_name(joint.mimic, "joint", leaders, f"{where}.mimic", context, expected)
+            leader = known.get(joint.mimic.joint)
+            if leader is None or leader.mimic is not None:
                 continue
-            self._check_range(joint, known[joint.mimic.joint], f"{where}.limits", context)
-            others = [one for _, one in self.coupled(known[joint.mimic.joint]) if one is not joint]
+            self._check_range(joint, leader, f"{where}.limits", context)
+            others = [one for _, one in self.coupled(leader) if one is not joint]
             for key in ("motor", "limits", "spring"):
                 both = next((one.name for one in others if one.given(key)), None)
                 if joint.given(key) and both is not None:
@@ -480,14 +481,13 @@ def _check_name(
     path: str,
     context: Context,
     expected: str = "the name of a joint",
-) -> bool:
-    """Report a name that is not known; whether there is none to report, as where a fault leaves one of those known unknown."""
+) -> None:
+    """Report a name that is not known, unless a fault leaves one of those known unknown."""
     if holder is None or None in (holder.entries[key], *known) or holder.entries[key] in known:
-        return True
+        return
     node = holder.value_node(key)
     mend = suggestion(str(holder.entries[key]), known, "names here are")
     context.report.add(node.place, join(path, key), expected, shown(node), mend)
-    return False
 
 
 ROOT = Subdocument(Robot)
