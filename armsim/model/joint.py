@@ -90,6 +90,10 @@ class Mimic:
         same = self.ratio > 0.0
         return where(same, positive, negative), where(same, negative, positive)
 
+    def dry(self, friction: Coulomb) -> Coulomb:
+        """Dry friction by the leader's direction, of the same size."""
+        return Coulomb(*self.sides(friction.positive, friction.negative))
+
 
 @dataclass(frozen=True, slots=True)
 class Joint:
@@ -183,9 +187,8 @@ def with_follower(joint: Joint, follower: Joint) -> Joint:
     changes: dict[str, Any] = {"viscous": joint.viscous + square * follower.viscous}
     if dry is not None:
         own = joint.coulomb or Coulomb(0.0, 0.0)
-        positive, negative = mimic.sides(dry.positive, dry.negative)
-        size = absolute(ratio)
-        changes["coulomb"] = Coulomb(own.positive + size * positive, own.negative + size * negative)
+        size, more = absolute(ratio), mimic.dry(dry)
+        changes["coulomb"] = Coulomb(own.positive + size * more.positive, own.negative + size * more.negative)
     if limit is not None:
         upper, lower = mimic.sides(mimic.invert(limit.upper), mimic.invert(limit.lower))
         stiffness = None if limit.stiffness is None else square * limit.stiffness
@@ -193,5 +196,6 @@ def with_follower(joint: Joint, follower: Joint) -> Joint:
     if spring is not None:
         changes["spring"] = Spring(square * spring.stiffness, mimic.invert(spring.rest))
     if motor is not None:
-        changes["motor"] = replace(motor, gear=ratio * motor.gear)
+        coulomb = None if motor.coulomb is None else mimic.dry(motor.coulomb)
+        changes["motor"] = replace(motor, gear=ratio * motor.gear, coulomb=coulomb)
     return replace(joint, **changes)

@@ -107,7 +107,10 @@ def test_a_motor_on_the_follower_drives_the_leader_by_ratio_times_its_gear(motor
     stops = {"lower": -0.1, "upper": 0.21, "stiffness": 5000, "damping": 20}
     friction = {"friction": {"coulomb": 0.5}}
     coupled = pair(ratio, {"limits": stops, **friction}, {"motor": motor})
-    alone = one(ratio, limits=stops, motor={**motor, "gear": ratio * motor["gear"]}, **friction)
+    there = {**motor, "gear": ratio * motor["gear"]}
+    if "coulomb" in motor and ratio < 0:
+        there["coulomb"] = {"positive": motor["coulomb"]["negative"], "negative": motor["coulomb"]["positive"]}
+    alone = one(ratio, limits=stops, motor=there, **friction)
     runs = [armsim.simulate(scenario(robot, method, dt, control=control)) for robot in (coupled, alone)]
     same(*runs, 1e-8)
     for name in ("voltage_P1_V", "current_P1_A"):
@@ -115,25 +118,27 @@ def test_a_motor_on_the_follower_drives_the_leader_by_ratio_times_its_gear(motor
     assert abs(runs[0].summary()["audit"]["residual"] - runs[1].summary()["audit"]["residual"]) < 1e-8
 
 
-def hand(ratio=-1.0, offset=0.02, **follower):
-    """A hand on a wrist: two fingers along its y axis and a belt-driven thumb; gravity pulls at all of them."""
+def hand(ratio=-1.0, offset=0.02, drive="F1", **follower):
+    """A hand on a wrist: two fingers along its y axis, of which one has the motor, and a thumb on a belt."""
     body = {"box": {"size": [0.1, 0.02, 0.02], "mass": 0.2, "center": [0.05, 0.01, 0.005]}}
-    finger = {"type": "prismatic", "bodies": [body], "parent": "R1"}
+    finger = {"type": "prismatic", "mdh": {"a": 0.1, "alpha": "-pi/2"}, "bodies": [body], "parent": "R1"}
+    motors = {drive: {"motor": WHOLE}}
+    thumb = {"name": "T", "type": "revolute", "mdh": {"a": 0.1}, "bodies": [body]}
     joints = [
         {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [body], "motor": {"Kp": 1, "Ra": 1}},
-        {"name": "T", "type": "revolute", "mdh": {"a": 0.1}, "bodies": [body], "mimic": {"joint": "F1", "ratio": 3}},
-        {"name": "F1", "mdh": {"a": 0.1, "alpha": "-pi/2"}, **finger, "motor": WHOLE, "friction": {"coulomb": 1.5}},
+        {**thumb, "mimic": {"joint": "F1", "ratio": 3}},
+        {"name": "F1", **finger, **motors.get("F1", {}), "friction": {"coulomb": 1.5}},
         {
             "name": "F2",
-            "mdh": {"a": 0.1, "alpha": "-pi/2"},
             **finger,
+            **motors.get("F2", {}),
             "mimic": {"joint": "F1", "ratio": ratio, "offset": offset},
             "friction": {"viscous": 2, "coulomb": {"positive": 1, "negative": 0.3}},
             **follower,
         },
     ]
     frames = {"tip": {"link": "F2", "xyz": [0.1, 0, 0]}}
-    return robot(*joints, gravity=0, frames=frames, base={"rpy": [0.3, -0.4, 0]}) | {"gravity": [1, -2, -G]}
+    return robot(*joints, frames=frames, base={"rpy": [0.3, -0.4, 0]}) | {"gravity": [1, -2, -G]}
 
 
 def hold(robot, method="rk4", **keys):
@@ -144,7 +149,8 @@ def hold(robot, method="rk4", **keys):
     return {**head, "initial": initial, "control": control, "log": {"every": 0.01}, **keys}
 
 
-STOPS = {"limits": {"lower": -0.005, "upper": 0.022, "stiffness": 8000, "damping": 40}}
+STOPS = {"limits": {"lower": -0.005, "upper": 0.026, "stiffness": 8000, "damping": 40}}
+FOLLOWERS = [{}, STOPS, {"spring": {"stiffness": 200, "rest": 0.01}}]
 PUSH = [
     {"frame": "tip", "force": [3, -2, 1], "from": 0.1, "to": 0.2},
     {"frame": "tip", "force": ["-20*vx_tip", "5*sin(20*t)", 0]},
@@ -152,28 +158,25 @@ PUSH = [
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4", "rodas"])
-@pytest.mark.parametrize(
-    "follower", [{}, STOPS, {"spring": {"stiffness": 200, "rest": 0.01}}], ids=["", "stops", "spring"]
-)
-def test_the_leader_feels_the_couplings_of_its_followers(follower, method):
+@pytest.mark.parametrize("follower", FOLLOWERS, ids=["bare", "stops", "spring"])
+@pytest.mark.parametrize(("ratio", "drive"), [(-1.0, "F1"), (-0.6, "F2"), (0.5, "F2")])
+def test_the_leader_feels_the_couplings_of_its_followers(ratio, drive, follower, method):
     """The leader's own equation: its motor, its friction and the couplings' forces times -ratio give the motion that it has."""
     payload = [{"name": "load", "frame": "tip", "mass": 0.1}]
-    run = armsim.simulate(hold(hand(**follower), method, external=PUSH, payload=payload))
+    run = armsim.simulate(hold(hand(ratio, drive=drive, **follower), method, external=PUSH, payload=payload))
     arm, plant = run.plant.arm, run.plant
-    leader = arm.links[2]
+    leader, whole = arm.links[2], arm.joints[1]
     for k in range(0, len(run.t), 4):
         t, q, qd, qdd = float(run.t[k]), *(x[k].tolist() for x in (run.q, run.qd, run.qdd))
-        wrenches = partial(
-            plant.loads.all_wrenches, t, q, qd, plant.held(t, SimpleNamespace(ahead=None, held=[], currents=[]))
-        )
-        motion = InternalWrenches(arm, q, qd, qdd, wrenches)
+        held = plant.held(t, SimpleNamespace(ahead=None, held=[], currents=[]))
+        motion = InternalWrenches(arm, q, qd, qdd, partial(plant.loads.all_wrenches, t, q, qd, held))
         taken = along(leader, *motion.at("F1")) + leader.armature * qdd[1]
         motor = run["tau_motor_F1_N"][k]
-        viscous = arm.joints[1].viscous + leader.motor.gear**2 * leader.motor.viscous
-        dry = run["tau_friction_F1_N"][k] + viscous * qd[1]
-        bounds = [dry_bounds(joint, motor)[0 if dry < 0 else 1] for joint in (leader, arm.joints[1])]
-        own = unpowered(leader, q[1], qd[1]).viscous + motor + dry * bounds[0] / bounds[1]
-        felt = -3 * run["tau_coupling_T_Nm"][k] + run["tau_coupling_F2_N"][k]
+        dry = run["tau_friction_F1_N"][k] - unpowered(whole, q[1], qd[1]).viscous
+        own_motor = motor if drive == "F1" else 0.0
+        bounds = [dry_bounds(joint, x)[0 if dry < 0 else 1] for joint, x in ((leader, own_motor), (whole, motor))]
+        own = unpowered(leader, q[1], qd[1]).viscous + own_motor + dry * bounds[0] / bounds[1]
+        felt = -3 * run["tau_coupling_T_Nm"][k] - ratio * run["tau_coupling_F2_N"][k]
         assert abs(taken - own - felt) < 1e-9 * (1 + abs(taken) + abs(own))
 
 
