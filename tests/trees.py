@@ -35,11 +35,12 @@ def tree(seed: int, most: int = 30, mimics: bool = True) -> dict:
             ratio = float(rng.choice([-1, 1]) * rng.uniform(0.3, 1.5))
             mimic = {"joint": str(rng.choice(free)), "ratio": ratio, "offset": rng.uniform(-1, 1)}
             made |= {"mimic": mimic} if mimics else {}
-    followers = {made["mimic"]["joint"] for made in joints if "mimic" in made}
+    driven = set()
     for made in joints:
-        if made["name"] not in followers and rng.random() < 0.5:  # one motor at most moves a coordinate
-            made["motor"] = {"gear": float(rng.choice([-1, 1]) * rng.uniform(20, 60)), "rotor_inertia": 1e-4}
-            followers.add(made.get("mimic", {}).get("joint"))
+        led_by = made.get("mimic", {}).get("joint", made["name"])
+        if led_by not in driven and rng.random() < 0.5:  # one motor at most drives a coordinate
+            driven.add(led_by)
+            made["motor"] = {"gear": rng.choice([-1, 1]) * rng.uniform(20, 60), "rotor_inertia": 1e-4}
     frames = {name: {"link": str(rng.choice(names)), **frame(rng)} for name in ("left", "right")}
     file = {
         "format": "armsim/robot/1",

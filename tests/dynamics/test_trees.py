@@ -1,4 +1,4 @@
-"""Random trees, with joints that follow others, against Pinocchio and MuJoCo; branches seen in the mass matrix's zeros."""
+"""Random trees, with joints that follow others, against Pinocchio and MuJoCo."""
 
 from __future__ import annotations
 
@@ -7,23 +7,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+import armsim
+from armsim.arm.arrays import LEAST
 from armsim.dynamics import (
     crba,
     forward_dynamics,
     frame_jacobian,
     kinetic_energy,
-    ldl,
     link_poses,
     potential_energy,
     rnea,
 )
-from armsim.expr import trace, with_jacobian
+from armsim.expr import with_jacobian
 from armsim.loading import read_robot
 from armsim.model import Arm
-from tests.trees import chain, close, motion, projection, tree, without_mimics
+from tests.trees import close, motion, projection, tree
 
 CASES = json.loads((Path(__file__).parent.parent / "data" / "trees.json").read_text())["cases"]
+
+
+def name(case: dict) -> str:
+    return str(case["robot"]["name"])
 
 
 def figures(arm: Arm, q, qd, qdd, tau, along, algorithm: str) -> dict[str, np.ndarray]:
@@ -59,9 +65,32 @@ def compare(file: dict, state: dict, *expected: dict) -> None:
             assert [key for key in theirs if not close(key, found[key], theirs)] == []
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["robot"]["name"])
+@pytest.mark.parametrize("case", CASES, ids=name)
 def test_a_tree_has_the_figures_that_pinocchio_and_mujoco_find(case):
     compare(case["robot"], case["state"], case["figures"])
+
+
+@pytest.mark.parametrize("rows", [1, LEAST])  # one is evaluated, many are compiled
+@pytest.mark.parametrize("case", [case for case in CASES if len(case["robot"]["joints"]) < 10], ids=name)
+def test_the_library_gives_them_as_arrays(case, rows):
+    robot, expected = armsim.load_robot(case["robot"]), case["figures"]
+    q, qd, qdd, tau, _ = (np.tile(x, (rows, 1)) for x in case["state"].values())
+    assert robot.link_names == [joint["name"] for joint in case["robot"]["joints"]]
+    assert robot.joints == [joint["name"] for joint in case["robot"]["joints"] if "mimic" not in joint]
+    positions, quaternions = robot.link_poses(q)
+    rotations = Rotation.from_quat(quaternions.reshape(-1, 4), scalar_first=True).as_matrix()
+    n = len(robot.joints)
+    found = {
+        "tau": robot.inverse_dynamics(q, qd, qdd),
+        "M": robot.mass_matrix(q)[:, *np.tril_indices(n)],
+        "energies": np.stack([robot.kinetic_energy(q, qd), robot.potential_energy(q)], axis=1),
+        "qdd": robot.forward_dynamics(q, qd, tau),
+        "poses": np.concatenate([positions, rotations.reshape(rows, -1, 9)], axis=2),
+        **{f"jacobian_{frame}": robot.jacobian(q, frame) for frame in ("tool", "left", "right")},
+    }
+    for key, values in found.items():
+        assert close(key, np.ravel(values[0]), expected), key
+        assert (values == values[0]).all()
 
 
 @pytest.mark.slow
