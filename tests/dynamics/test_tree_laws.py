@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from armsim.dynamics import (
+    InternalWrenches,
     aba,
     crba,
     external_power,
@@ -33,6 +34,7 @@ from armsim.dynamics import (
     rnea,
     solve_held,
 )
+from armsim.dynamics.external import motion_by_name
 from armsim.expr import Expr, flatten, trace
 from armsim.loading import read_robot
 from armsim.model import Arm, Coulomb, Joint, Limit, Mimic, Motor, Spring
@@ -170,6 +172,29 @@ def test_held_joints_are_struck_out_of_the_equation_of_motion(seed):
     assert not any(x[i] for i, stuck in enumerate(held) if stuck)
     expected = np.linalg.solve(M[np.ix_(rest, rest)], np.array(state["tau"])[rest])
     assert np.abs(np.array(x)[rest] - expected).max() <= 1e-15 * np.linalg.cond(M) * 10 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("seed", FREE + COUPLED)
+def test_frames_move_as_poses_and_jacobians_say(seed):
+    arm = arm_of(tree(seed, most=10))
+    q, qd, *_ = motion(seed, arm.n).values()
+    for frame in arm.frames:
+        assert close([*frame_position(arm, q, frame)], [*frame_pose(arm, q, frame).position])
+        assert close(numbers(frame_velocity(arm, q, qd, frame)), np.array(frame_jacobian(arm, q, frame)) @ qd)
+
+
+@pytest.mark.parametrize("seed", COUPLED)
+def test_joints_that_mimic_others_have_wrenches_and_motions_by_name(seed):
+    arm = arm_of(tree(seed, most=10))
+    q, qd, qdd, *_ = motion(seed, arm.n).values()
+    internal = InternalWrenches(arm, q, qd, qdd)
+    known = motion_by_name(arm, 0.0, q, qd, frozenset())
+    found = zip(arm.links, joint_wrenches(arm, q, qd, qdd, arm.inertias)[1:], arm.positions(q), strict=True)
+    for link, wrench, position in found:
+        assert internal.at(link.name) == wrench
+        assert known[f"q_{link.name}"] == position
+    for link in arm.followers:
+        assert known[f"qd_{link.name}"] == link.mimic.ratio * known[f"qd_{link.mimic.joint}"]
 
 
 # -- closed forms
