@@ -55,7 +55,7 @@ def doubts(
     for i, joint in enumerate(robot.joints):
         where, link = join(path, f"joints[{i}]"), f"link {joint.name}"
         if not sum(float(build_body(settle(body)).mass) for body in joint.bodies) > 0:
-            place = mass_of(joint.bodies[0]).place if joint.bodies else joint.initial.place
+            place = mass_of(joint.bodies[0]).place if joint.bodies else (joint.initial or joint).place
             mend = "give it a body with a mass, unless the source counts its mass with other links"
             found.append(Fault(place, where, "a link with a mass", f"{link} has mass 0", mend))
         for k, body in enumerate(joint.bodies):

@@ -48,7 +48,7 @@ def other_units(arm: Arm, robot: document.Robot, length: float, path: str = "") 
                 yield from angle_doubts(angle, place, degrees)
         if one_turn(kind):
             limits = joint.limits
-            found = {"initial": joint.initial}
+            found = {} if joint.initial is None else {"initial": joint.initial}  # a joint that mimics another has none
             found |= {} if limits is None else {"limits.lower": limits.lower, "limits.upper": limits.upper}
             for key, angle in found.items():
                 if math.isfinite(angle.value):
@@ -150,7 +150,7 @@ def _length(robot: document.Robot, length: float, path: str) -> Iterator[Fault]:
         where = join(path, f"joints[{i}]")
         found |= {at: x for at, x in numbers(joint.frame, f"{where}.{robot.convention}") if x.kind.unit == "m"}
         if JOINT_TYPES[joint.type].slides:
-            found[f"{where}.initial"] = joint.initial
+            found |= {} if joint.initial is None else {f"{where}.initial": joint.initial}
             if joint.limits is not None:
                 found |= {f"{where}.limits.lower": joint.limits.lower, f"{where}.limits.upper": joint.limits.upper}
     finite = {where: x for where, x in found.items() if math.isfinite(x.value)}

@@ -58,7 +58,9 @@ def test_at_rest_the_forces_are_those_of_gravity(arm, motion):
 def test_wrenches_from_outside_count_as_in_inverse_dynamics(arm, motion):
     q, qd, _ = motion(arm)
     rng = random.Random(7)
-    outside = [(Vector(*(rng.uniform(-5, 5) for _ in "xyz")), Vector(*(rng.uniform(-5, 5) for _ in "xyz"))) for _ in q]
+    outside = [
+        (Vector(*(rng.uniform(-5, 5) for _ in "xyz")), Vector(*(rng.uniform(-5, 5) for _ in "xyz"))) for _ in arm.links
+    ]
     p, forces = momenta_and_forces(arm, q, qd, outside)
     alone_p, alone = momenta_and_forces(arm, q, qd)
     assert p == alone_p

@@ -55,6 +55,16 @@ def warnings(checked):
     return run
 
 
+@pytest.mark.parametrize("type", ["revolute", "prismatic"])
+def test_a_joint_that_mimics_another_is_judged_without_an_initial_position(warnings, type):
+    leader = joint("R1", point(), mdh={"a": 300})
+    follower = joint("J2", type=type, mdh={"a": 400}, mimic={"joint": "R1"})
+    assert [warning.expected for warning in warnings(robot(leader, follower, tool={"xyz": [300, 0, 0]}))] == [
+        "a link with a mass",
+        "an arm of 30 m at most",
+    ]
+
+
 def test_the_warnings_that_explain_an_undetermined_arm_come_with_it(checked):
     faults, warnings = checked(robot(joint("R1", tensor(1, 1, -0.5))))
     assert len(faults) == 1

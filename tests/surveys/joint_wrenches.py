@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
+from tests.trees import frame, solid
+
 TYPES = {"R": "revolute", "P": "prismatic", "S": "screw"}
 CASES = [
     ("RPSR", "mdh"),
@@ -60,18 +62,6 @@ def robot(kinds: str, convention: str, rng: np.random.Generator) -> dict:
             {"name": "camera", "frame": "wrist", "body": solid(rng)},
         ],
     }
-
-
-def frame(rng: np.random.Generator) -> dict:
-    return {"xyz": [*rng.uniform(-0.4, 0.4, 3)], "rpy": [*rng.uniform(-3, 3, 3)]}
-
-
-def solid(rng: np.random.Generator) -> dict:
-    """A box, turned and shifted."""
-    mass, sides = rng.uniform(0.5, 3.0), rng.uniform(0.05, 0.4, 3) ** 2
-    xx, yy, zz = mass / 12 * (sides.sum() - sides)
-    center, rpy = [*rng.uniform(-0.3, 0.3, 3)], [*rng.uniform(-3, 3, 3)]
-    return {"inertia": {"mass": mass, "center": center, "about": "com", "rpy": rpy, "xx": xx, "yy": yy, "zz": zz}}
 
 
 def pose(place: dict) -> pin.SE3:
