@@ -107,7 +107,12 @@ def articulated_body(
 
     Returns:
         Joint accelerations [rad/s² or m/s²], n scalars.
+
+    Raises:
+        ValueError: The arm has joints that mimic others; the mass matrix takes them.
     """
+    if arm.followers:
+        raise ValueError("the articulated-body algorithm takes no joints that mimic others")
     poses = joint_poses(arm, q)
 
     # base to tip: velocities, velocity-product accelerations c, bias forces p
