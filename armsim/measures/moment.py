@@ -12,7 +12,7 @@ from armsim.control import Controller
 from armsim.dynamics import frame_position
 from armsim.expr import Scalar, absolute
 from armsim.plant import Plant
-from armsim.plant.columns import Instant
+from armsim.plant.instant import Instant
 from armsim.plant.state import State
 from armsim.spatial import Vector
 

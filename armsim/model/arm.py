@@ -97,10 +97,6 @@ class Arm:
             return qd
         return [qd[j] if link.mimic is None else link.mimic.ratio * qd[j] for link, j in self._led]
 
-    def of_followers(self, values: Sequence[Scalar]) -> list[Scalar]:
-        """Those of values for all links that are of `followers`."""
-        return [value for link, value in zip(self.links, values, strict=True) if link.mimic is not None]
-
     def project(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """What forces on all links' joints amount to on `joints`: the transpose of `rates`."""
         if not self.followers:

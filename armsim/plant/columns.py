@@ -13,74 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from armsim.actuation import JointTorque, coupling_forces
-from armsim.control import Desired
-from armsim.dynamics import (
-    Algorithm,
-    InternalWrenches,
-    frame_pose,
-    frame_velocity,
-    kinetic_energy,
-    mass_matrix,
-    potential_energy,
-)
-from armsim.expr import Scalar, dot
+from armsim.expr import Scalar
 from armsim.model import JOINT_TYPES, Arm, Joint, JointType
+from armsim.plant.instant import Instant
 
 File = Literal["trajectory", "torque"]
 FILES: tuple[File, ...] = ("trajectory", "torque")
-
-
-@dataclass(frozen=True)
-class Instant:
-    """A state with the derived quantities that rows report.
-
-    Attributes:
-        arm: The arm, n joints.
-        q: Joint positions [rad or m].
-        qd: Joint velocities [rad/s or m/s].
-        qdd: Joint accelerations [rad/s² or m/s²].
-        torques: On the joints.
-        algorithm: Of forward dynamics; by "crba", kinetic energy reuses its mass matrix.
-        internal: What bearings, base and sensors carry.
-        desired: What a reference that moves asks for; None without one.
-    """
-
-    arm: Arm
-    q: Sequence[Scalar]
-    qd: Sequence[Scalar]
-    qdd: Sequence[Scalar]
-    torques: Sequence[JointTorque]
-    algorithm: Algorithm
-    internal: InternalWrenches
-    desired: Desired | None = None
-
-    def pose(self, frame: str = "tool") -> Sequence[Scalar]:
-        """Position [m] and unit quaternion of a frame in the world, by its name."""
-        return frame_pose(self.arm, self.q, self.arm.frame(frame)).coordinates
-
-    def velocity(self, frame: str = "tool") -> Sequence[Scalar]:
-        """Velocity of a frame's origin [m/s] and angular velocity [rad/s] along the world's axes, by the frame's name."""
-        w, v = frame_velocity(self.arm, self.q, self.qd, self.arm.frame(frame))
-        return [*v, *w]
-
-    def wrench(self, name: str) -> Sequence[Scalar]:
-        """Force [N] and moment [N·m] at the base, a joint or a frame, by its name; see `InternalWrenches`."""
-        moment, force = self.internal.at(name)
-        return [*force, *moment]
-
-    @cached_property
-    def energies(self) -> tuple[Scalar, Scalar]:
-        """Kinetic and potential energy [J]."""
-        potential = potential_energy(self.arm, self.q)
-        if self.algorithm != "crba":
-            return kinetic_energy(self.arm, self.q, self.qd), potential
-        moved = [dot(row, self.qd) for row in mass_matrix(self.arm, self.q)]
-        return dot(moved, self.qd) / 2, potential
-
-    def powered(self, kind: str) -> list[Scalar]:
-        """An electrical quantity of every joint that has an electric motor."""
-        return [getattr(torque, kind) for torque in self.torques if torque.voltage is not None]
 
 
 @dataclass(frozen=True)
@@ -143,7 +81,7 @@ KINDS: dict[str, ColumnKind] = {
     "q_mimic": ColumnKind(
         "its position",
         "trajectory",
-        lambda now: now.arm.of_followers(now.arm.positions(now.q)),
+        lambda now: now.of_followers(now.arm.positions(now.q)),
         "q",
         position(""),
         of="followers",
@@ -151,7 +89,7 @@ KINDS: dict[str, ColumnKind] = {
     "qd_mimic": ColumnKind(
         "its velocity",
         "trajectory",
-        lambda now: now.arm.of_followers(now.arm.rates(now.qd)),
+        lambda now: now.of_followers(now.arm.rates(now.qd)),
         "qd",
         position("_s"),
         of="followers",
@@ -159,7 +97,7 @@ KINDS: dict[str, ColumnKind] = {
     "qdd_mimic": ColumnKind(
         "its acceleration",
         "trajectory",
-        lambda now: now.arm.of_followers(now.arm.rates(now.qdd)),
+        lambda now: now.of_followers(now.arm.rates(now.qdd)),
         "qdd",
         position("_s2"),
         of="followers",
@@ -224,7 +162,7 @@ KINDS: dict[str, ColumnKind] = {
     "coupling": ColumnKind(
         "what the coupling gives it, beside its own motor, friction, stops and spring",
         "torque",
-        lambda now: coupling_forces(now.internal, now.torques),
+        lambda now: now.couplings,
         "tau_coupling",
         force,
         of="followers",

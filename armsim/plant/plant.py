@@ -21,8 +21,9 @@ from armsim.errors import Refusal
 from armsim.expr import Scalar, Structure, flatten, leaves, unflatten
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import BASE, Arm, Motor
-from armsim.plant.columns import Instant, Layout, RowExtras
+from armsim.plant.columns import Layout, RowExtras
 from armsim.plant.equations import Equations
+from armsim.plant.instant import Instant
 from armsim.plant.loads import Loads
 from armsim.plant.pickup import exchanged
 from armsim.plant.state import Further, Held, State

@@ -1,0 +1,82 @@
+"""A state with what follows from it: what rows and measures report of an instant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from armsim.actuation import JointTorque, coupling_forces
+from armsim.control import Desired
+from armsim.dynamics import (
+    Algorithm,
+    InternalWrenches,
+    frame_pose,
+    frame_velocity,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
+)
+from armsim.expr import Scalar, dot
+from armsim.model import Arm
+
+
+@dataclass(frozen=True)
+class Instant:
+    """A state with the derived quantities that rows report.
+
+    Attributes:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m].
+        qd: Joint velocities [rad/s or m/s].
+        qdd: Joint accelerations [rad/s² or m/s²].
+        torques: On the joints.
+        algorithm: Of forward dynamics; by "crba", kinetic energy reuses its mass matrix.
+        internal: What bearings, base and sensors carry.
+        desired: What a reference that moves asks for; None without one.
+    """
+
+    arm: Arm
+    q: Sequence[Scalar]
+    qd: Sequence[Scalar]
+    qdd: Sequence[Scalar]
+    torques: Sequence[JointTorque]
+    algorithm: Algorithm
+    internal: InternalWrenches
+    desired: Desired | None = None
+
+    def pose(self, frame: str = "tool") -> Sequence[Scalar]:
+        """Position [m] and unit quaternion of a frame in the world, by its name."""
+        return frame_pose(self.arm, self.q, self.arm.frame(frame)).coordinates
+
+    def velocity(self, frame: str = "tool") -> Sequence[Scalar]:
+        """Velocity of a frame's origin [m/s] and angular velocity [rad/s] along the world's axes, by the frame's name."""
+        w, v = frame_velocity(self.arm, self.q, self.qd, self.arm.frame(frame))
+        return [*v, *w]
+
+    def wrench(self, name: str) -> Sequence[Scalar]:
+        """Force [N] and moment [N·m] at the base, a joint or a frame, by its name; see `InternalWrenches`."""
+        moment, force = self.internal.at(name)
+        return [*force, *moment]
+
+    @cached_property
+    def energies(self) -> tuple[Scalar, Scalar]:
+        """Kinetic and potential energy [J]."""
+        potential = potential_energy(self.arm, self.q)
+        if self.algorithm != "crba":
+            return kinetic_energy(self.arm, self.q, self.qd), potential
+        moved = [dot(row, self.qd) for row in mass_matrix(self.arm, self.q)]
+        return dot(moved, self.qd) / 2, potential
+
+    def powered(self, kind: str) -> list[Scalar]:
+        """An electrical quantity of every joint that has an electric motor."""
+        return [getattr(torque, kind) for torque in self.torques if torque.voltage is not None]
+
+    @property
+    def couplings(self) -> Sequence[Scalar]:
+        """The force of every coupling on its follower [N·m or N]."""
+        return coupling_forces(self.internal, self.torques)
+
+    def of_followers(self, values: Sequence[Scalar]) -> Sequence[Scalar]:
+        """Those of values for all links that are of followers."""
+        return [value for link, value in zip(self.arm.links, values, strict=True) if link.mimic is not None]
