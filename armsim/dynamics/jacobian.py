@@ -22,7 +22,7 @@ def frame_jacobian(arm: Arm, q, frame: LinkFrame) -> list[list[Scalar]]:
     poses = own_poses(arm, q)
     tip = (poses[last] @ arm.placement(frame)).position
     columns: list[tuple[Vector, Vector]] = [(ZERO, ZERO)] * len(poses)
-    for i in arm.path(last):
+    for i in reversed(arm.path(last)):
         pose, joint = poses[i], arm.links[i]
         axis = pose.rotation @ Z
         w = axis * joint.turns
