@@ -212,11 +212,11 @@ class Robot:
     @property
     def inertial_parameters(self) -> Array:
         """Of each link in turn, about its own frame's origin and payload included: mass M [kg], first moments MX MY MZ [kg m],
-        moments of inertia XX YY ZZ XY XZ YZ and armature Ia [kg m²]; shape (11 n,)."""
+        moments of inertia XX YY ZZ XY XZ YZ and armature Ia [kg m²]; shape (11 k,) of k links."""
         return np.array([float(x) for x in dynamics.inertial_parameters(self.arm)])
 
     def regressor(self, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None) -> Array:
-        """The regressor Y(q, qd, qdd), shape (..., n, 11 n): Y @ inertial_parameters are M qdd + bias, without friction.
+        """The regressor Y(q, qd, qdd), shape (..., n, 11 k): Y @ inertial_parameters are M qdd + bias, without friction.
 
         Args:
             q: Joint positions [rad or m].
@@ -224,7 +224,7 @@ class Robot:
             qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
         """
         n = self.arm.n
-        return self._ask("regressor", dynamics.regressor, (n, 11 * n), q=q, qd=qd, qdd=qdd)
+        return self._ask("regressor", dynamics.regressor, (n, 11 * len(self.link_names)), q=q, qd=qd, qdd=qdd)
 
     def gravity_torque(self, q: ArrayLike) -> Array:
         """Torques that hold the arm against gravity [N·m or N], shape of q, without those of its stops."""

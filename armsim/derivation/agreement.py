@@ -110,7 +110,7 @@ def compare_points(exact: ExactArm) -> list[Check]:
     exact = replace(exact, arm=arm)
     values = exact.at
     numbers = [sympy.sympify(x).subs(values) for x in leaves((exact.arm, exact.inertias, exact.regrouped))]
-    rational = all(x.is_Rational for x in numbers) and not any(joint.kind.has_pitch for joint in exact.arm.joints)
+    rational = all(x.is_Rational for x in numbers) and not any(joint.kind.has_pitch for joint in exact.arm.links)
 
     def number(x: Any) -> Any:
         x = sympy.sympify(x).subs(values)
@@ -166,11 +166,13 @@ def compare_engine(module: PrintedModule, robot: Robot) -> Check:
 def _at_point(exact: ExactArm, rng: random.Random, number: Any) -> float:
     n = exact.arm.n
     level = sympy.Integer(1), sympy.Integer(0)
-    turned = [tuple(number(x) for x in (_on_circle(rng) if joint.kind.turns else level)) for joint in exact.arm.joints]
-    along, qd, qdd = ([number(sympy.Rational(rng.randint(-200, 200), 100)) for _ in range(n)] for _ in range(3))
+    links = exact.arm.links
+    turned = [tuple(number(x) for x in (_on_circle(rng) if joint.kind.turns else level)) for joint in links]
+    along, qd, qdd = (
+        [number(sympy.Rational(rng.randint(-200, 200), 100)) for _ in range(k)] for k in (len(links), n, n)
+    )
     positions = [
-        Angle(i, x) if joint.kind.turns else x - number(joint.offset)
-        for i, (joint, x) in enumerate(zip(exact.arm.joints, along))
+        Angle(i, x) if joint.kind.turns else x - number(joint.offset) for i, (joint, x) in enumerate(zip(links, along))
     ]
     first = evaluated(exact, ALGORITHMS["inverse_dynamics"], [*positions, *qd, *qdd], number, turned)
     second = lagrange_at(exact, turned, along, qd, qdd, number)

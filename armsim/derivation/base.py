@@ -114,8 +114,7 @@ def base_parameters(
     """
     read = load_robot_file(robot, overrides).document
     arm = exact_arm(read, symbols)
-    n = arm.arm.n
-    names = [(i, kind) for i in range(n) for kind in ORDER]
+    names = [(i, kind) for i in range(len(arm.arm.links)) for kind in ORDER]
     notes: list[str] = []
     engine = Robot(build_robot(read), "python")  # sooner done than compiled
     try:
@@ -168,6 +167,8 @@ def _coefficients(arm: ExactArm, names: Sequence[tuple[int, str]]) -> DomainMatr
     Raises:
         TooLarge: There are too many.
     """
+    if arm.arm.followers:
+        raise TooLarge("joints that mimic others")  # their sines and cosines depend on those of the others
     motion = MotionRing(arm, 2 * MOST_ROWS)
     if not all(atom.is_Symbol for atom in motion.atoms):
         raise TooLarge("constants that are no polynomials of the symbols")  # fractions of them have no normal form

@@ -8,9 +8,9 @@ from typing import Any
 import sympy
 
 from armsim.derivation.exact import ExactArm
-from armsim.derivation.factoring import Polynomial, plus, variable
+from armsim.derivation.factoring import ONE, Polynomial, plus, times, variable
 from armsim.derivation.forms import FORMS, EquationForm, Writer
-from armsim.derivation.grouping import Grouping
+from armsim.derivation.grouping import Grouping, fraction
 from armsim.derivation.motion import MotionRing
 from armsim.derivation.program import Call, Definition, Program, assembled, graph_definitions
 from armsim.dynamics.factor import solve_ldl
@@ -82,18 +82,24 @@ class Closed:
         return self.program(outputs, definitions)
 
     def _angle(self, multiples: Sequence[int]) -> tuple[Polynomial, dict[str, sympy.Expr]]:
-        """A sum of joint angles, and the constant offsets in it by name."""
+        """A sum of joint angles, and the constants in it by name."""
         p: Polynomial = {}
-        offsets: dict[str, sympy.Expr] = {}
+        constants: dict[str, sympy.Expr] = {}
+
+        def named(name: str, value: sympy.Expr) -> Polynomial:
+            name += "_" * (name in self.exact.symbols)
+            constants[name] = value
+            return variable(name)
+
         for i, k in enumerate(multiples):
             if k:
-                p |= variable(str(self.motion.q[i]), k)
-                offset = self.motion.angles[i] - self.motion.q[i]
+                q, angle = self.motion.q[self.motion.led[i][0]], self.motion.angles[i]
+                ratio, offset = angle.coeff(q), angle.subs(q, 0)
+                factor = {ONE: fraction(ratio)} if ratio.is_Rational else named(f"ratio{i + 1}", ratio)
+                p = plus(p, times(variable(str(q)), factor), k)
                 if offset != 0:
-                    name = f"offset{i + 1}" + "_" * (f"offset{i + 1}" in self.exact.symbols)
-                    offsets[name] = offset
-                    p |= variable(name, k)
-        return p, offsets
+                    p = plus(p, named(f"offset{i + 1}", offset), k)
+        return p, constants
 
 
 def closed_forms(exact: ExactArm, motion: MotionRing, tau: Sequence[Any]) -> list[Closed]:

@@ -35,7 +35,7 @@ class Derivation:
 
     Attributes:
         name: Of the arm.
-        joints: Names of its joints.
+        joints: Names of its joints, without those that mimic others.
         symbols: What stayed symbols, by name, with their values in the file.
         q, qd, qdd, tau: SymPy symbols of joint positions, velocities, accelerations and forces.
         equations: Lagrange's equations as polynomials; None where they are too long, then only programs are there.
@@ -48,7 +48,7 @@ class Derivation:
     def __init__(self, exact: ExactArm, robot: document.Robot) -> None:
         self.exact = exact
         self.name = exact.arm.name
-        self.joints = [joint.name for joint in exact.arm.joints]
+        self.joints = exact.arm.joint_names
         self.symbols = exact.values
         self.motion = MotionRing(exact)
         self.q, self.qd, self.qdd = self.motion.q, self.motion.qd, self.motion.qdd

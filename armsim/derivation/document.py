@@ -15,7 +15,7 @@ from armsim.derivation.module import Routine
 from armsim.derivation.program import Operations, Program
 from armsim.errors import visible
 from armsim.escaping import in_latex, in_markdown
-from armsim.model import JOINT_TYPES
+from armsim.model import BASE
 
 Derivation = Any  # `armsim.derivation.derive.Derivation`, which calls upon this module
 LONGEST = 40  # terms of an entry that is written out
@@ -73,10 +73,14 @@ def typeset(d: Derivation) -> str:
 
 
 def _coordinates(d: Derivation) -> Block:
-    rows = [("joint", "", "type", "position", "force")]
-    for i, joint in enumerate(d.exact.arm.joints):
-        kind = JOINT_TYPES[joint.type]
-        rows.append((joint.name, f"q{i + 1}", kind.name, kind.length, kind.force))
+    arm = d.exact.arm
+    rows: list[tuple[str, ...]] = [("joint", "", "type", "position", "force", "carrier")]
+    for joint, q, parent in zip(arm.links, arm.positions(d.q), arm.parents):
+        force = joint.kind.force if joint.mimic is None else ""
+        carrier = BASE if parent < 0 else arm.links[parent].name
+        rows.append((joint.name, shown(q), joint.type, joint.kind.length, force, carrier))
+    if arm.parents == tuple(range(-1, len(arm.links) - 1)):
+        rows = [row[:-1] for row in rows]
     symbols = ", ".join(f"{name} = {value:g}" for name, value in d.symbols.items())
     text = f"Symbols, with their values in the file: {symbols}." if symbols else "Without symbols: all are numbers."
     return Block("Coordinates", text, table=rows)

@@ -28,7 +28,7 @@ from armsim.spatial import Inertia
 
 # keys below which there are numbers of rigid-body dynamics
 OF_ARM = ("gravity", "base", "tool", "payload")
-OF_JOINT = ("mdh", "dh", "origin", "bodies", "pitch")
+OF_JOINT = ("mdh", "dh", "origin", "bodies", "pitch", "mimic")
 OF_MOTOR = ("gear", "rotor_inertia")
 WITHOUT: dict[str, Any] = {"limit": None, "spring": None, "coulomb": None}  # of a joint, what rigid bodies do not feel
 MOST_BITS = 1024  # of an exact number; products of such are quick
@@ -61,6 +61,12 @@ class ExactArm:
     symbols: dict[str, sympy.Symbol]
     values: dict[str, float]
     rounded: bool = False
+
+    @property
+    def led(self) -> list[tuple[int, sympy.Expr]]:
+        """Of every link the index of the joint whose position decides its own, and the ratio of their velocities."""
+        links = self.arm.links
+        return [(self.arm.leader(link), link.mimic.ratio if link.mimic else sympy.Integer(1)) for link in links]
 
     @property
     def at(self) -> dict[sympy.Symbol, sympy.Rational]:

@@ -52,6 +52,7 @@ class Writer:
         self.motion = motion
         self.form = form
         self.runs, self.signs = parallel_runs(exact)
+        self.parents = exact.arm.parents
         self.angles: dict[str, Harmonic] = {}
         self.rates: dict[str, Polynomial] = {}
         self.names = [str(symbol) for symbol in motion.ring.symbols]
@@ -77,16 +78,18 @@ class Writer:
     def _take_links(self, letter: str, rates: Sequence[sympy.Symbol]) -> None:
         """Take rates of links, each about its own axis: that of its joint and of those with parallel axes before."""
         for run in self.runs:
-            before = str(rates[run[0]])
-            total = variable(before)
-            for i in run[1:]:
-                own, name = str(rates[i]), f"{letter}{i + 1}"
+            known: dict[int, str] = {}
+            for i in run:
+                own = known[i] = str(rates[self.motion.led[i][0]])
+                before = known.get(self.parents[i])
+                if before is None:
+                    continue
+                name = f"{letter}{i + 1}"
                 while name in self.names:
                     name += "_"
-                total = plus(variable(own), total, self.signs[i])
-                self.rates[name] = total
+                known[i] = name
+                self.rates[name] = plus(variable(own), self.rates.get(before) or variable(before), self.signs[i])
                 self.replaced[own] = variable(name) | variable(before, -self.signs[i])
-                before = name
 
     def _rewritten(self, powers: dict[int, int]) -> Polynomial:
         """A monomial of the motion's generators, the constants' left out, in this form."""
@@ -128,18 +131,19 @@ class Writer:
 
 
 def parallel_runs(exact: ExactArm) -> tuple[list[list[int]], list[int]]:
-    """Runs of two joints or more that turn about parallel axes, and the sign of each joint's axis, seen from the axis before."""
-    runs: list[list[int]] = []
+    """Links, two or more, that carry each other by joints with parallel axes, and the signs of all axes, seen from the carrier's.
+
+    Followers are left out: their rates are no coordinates.
+    """
+    runs: dict[int, list[int]] = {}  # by any of their links
     signs = []
-    for i, joint in enumerate(exact.arm.joints):
+    for i, (joint, parent) in enumerate(zip(exact.arm.links, exact.arm.parents)):
         z = joint.tilt.row_z.z
-        turns = joint.kind.turns and not joint.kind.slides
-        if turns and z in (1, -1) and runs and exact.arm.joints[i - 1].kind.turns and i > 0 and runs[-1]:
-            runs[-1].append(i)
-        else:
-            runs.append([i] if turns else [])
         signs.append(int(z) if z in (1, -1) else 1)
-    return [run for run in runs if len(run) > 1], signs
+        if joint.type == "revolute" and joint.mimic is None:
+            runs[i] = runs.get(parent, []) if z in (1, -1) else []
+            runs[i].append(i)
+    return [run for i, run in runs.items() if run[0] == i and len(run) > 1], signs
 
 
 def _product_to_sum(total: dict[Harmonic, Fraction], kind: str, unit: tuple[int, ...]) -> dict[Harmonic, Fraction]:

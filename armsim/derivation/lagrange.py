@@ -94,30 +94,36 @@ def lagrange_at(
 
     Args:
         exact_arm: The arm.
-        turned: Cosine and sine of each joint's angle.
-        along: Joint positions with their offsets.
+        turned: Cosine and sine of each link's joint's angle.
+        along: Positions of the links' joints with their offsets.
         qd: Joint velocities.
         qdd: Joint accelerations.
         number: Makes a number of a SymPy expression.
     """
-    joints, zero, one = exact_arm.arm.joints, number(sympy.Integer(0)), number(sympy.Integer(1))
-    tau = [number(exact(joint.armature)) * a for joint, a in zip(joints, qdd)]
-    gravity = np.array([*map(number, exact_arm.arm.gravity), zero], object)
-    T = homogeneous(exact_arm.arm.base, number)
-    rate = second = T * zero
-    slopes: list[Objects] = []
-    for i, (joint, inertia) in enumerate(zip(joints, exact_arm.inertias)):
+    arm, zero, one = exact_arm.arm, number(sympy.Integer(0)), number(sympy.Integer(1))
+    tau = [number(exact(joint.armature)) * a for joint, a in zip(arm.joints, qdd)]
+    gravity = np.array([*map(number, arm.gravity), zero], object)
+    T = homogeneous(arm.base, number)
+    still = T * zero
+    slopes: dict[int, Objects] = {}
+    motions = [(T, still, still, slopes)]
+    for i, (joint, inertia, (leader, led)) in enumerate(zip(arm.links, exact_arm.inertias, exact_arm.led)):
+        T, rate, second, slopes = motions[arm.parents[i] + 1]
+        ratio = number(led)
         k = number(slides(joint)) if joint.kind.slides else zero
         turns = one if joint.kind.turns else zero
         A = homogeneous(Pose(joint.tilt, joint.position), number) @ moved(*turned[i], k * along[i], zero, one)
         # the generator of the joint's motion: dA/dq = A Q
         Q = np.array([[zero, -turns, zero, zero], [turns, zero, zero, zero], [zero, zero, zero, k], [zero] * 4], object)
         dA = A @ Q
-        rated, twice = dA * qd[i], dA @ Q * (qd[i] * qd[i]) + dA * qdd[i]
-        slopes = [*(slope @ A for slope in slopes), T @ dA]
+        v, a = ratio * qd[leader], ratio * qdd[leader]
+        rated, twice = dA * v, dA @ Q * (v * v) + dA * a
+        slopes = {j: slope @ A for j, slope in slopes.items()}
+        slopes[leader] = slopes.get(leader, still) + T @ dA * ratio
         T, rate, second = T @ A, rate @ A + T @ rated, second @ A + rate @ rated * (2 * one) + T @ twice
+        motions.append((T, rate, second, slopes))
         J = pseudo_inertia(inertia, number)
-        for j, slope in enumerate(slopes):
+        for j, slope in slopes.items():
             weighted = slope @ J
             tau[j] = tau[j] + (weighted * second).sum() - gravity @ weighted[:, 3]
     return tau
@@ -149,21 +155,19 @@ def poses(
 
     Args:
         arm: Its numbers are SymPy's.
-        turned: Cosine and sine of each joint's angle.
-        along: How far each joint is slid or, of a screw, its angle.
+        turned: Cosine and sine of each link's joint's angle.
+        along: How far each of these is slid or, of a screw, its angle.
         constant: From a number of the arm to the scalars that the result is of.
         reduced: Simplifies an entry.
     """
     zero, one = constant(sympy.Integer(0)), constant(sympy.Integer(1))
     simplified = np.frompyfunc(reduced, 1, 1)
-    T = homogeneous(arm.base, constant)
-    found = []
-    for joint, (c, s), x in zip(arm.joints, turned, along):
+    found = [homogeneous(arm.base, constant)]
+    for joint, parent, (c, s), x in zip(arm.links, arm.parents, turned, along):
         slid = constant(sympy.sympify(slides(joint))) * x if joint.kind.slides else zero
         fixed = homogeneous(Pose(joint.tilt, joint.position), constant)
-        T = simplified(simplified(T @ fixed) @ moved(c, s, slid, zero, one))
-        found.append(T)
-    return found
+        found.append(simplified(simplified(found[parent + 1] @ fixed) @ moved(c, s, slid, zero, one)))
+    return found[1:]
 
 
 def moved(c: Any, s: Any, slid: Any, zero: Any, one: Any) -> Objects:

@@ -26,17 +26,16 @@ TWO_LINK: list[dict[str, Any]] = [
 
 
 def published(arm: Arm) -> list[dict[str, Any]]:
-    """Published counts for an arm of this kind: of the thesis's arm, or of any of revolute joints.
+    """Published counts for an arm of this kind: of the thesis's arm, or of any chain of revolute joints.
 
     The general recursion's are Hollerbach's, those of ARM for a simplified recursion of six joints Corke's; both as table 1 of
     the manual of Corke's Robotics Toolbox has them.
     """
-    joints = arm.joints
-    if not all(joint.type == "revolute" for joint in joints):
+    n, joints = arm.n, arm.joints
+    if arm.parents != tuple(range(-1, n - 1)) or any(joint.type != "revolute" for joint in joints):
         return []
-    if arm.n == 2 and joints[1].tilt.row_z.z in (1, -1):
+    if n == 2 and joints[1].tilt.row_z.z in (1, -1):
         return TWO_LINK
-    n = arm.n
     general = ("any arm, Newton-Euler (Hollerbach)", 150 * n - 48, 131 * n - 48)
     found = [general, ("six joints, program ARM (Corke)", 224, 174)] if n == 6 else [general] if n > 2 else []
     return [

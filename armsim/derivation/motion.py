@@ -1,7 +1,10 @@
 """The motion of an arm as a polynomial ring: sines, cosines and lengths of its joints, velocities, accelerations.
 
-The equations of motion of a serial arm are polynomials in them, with coefficients that are polynomials in the arm's constants. In
-a ring sums and products are carried out at once, and two expressions are equal if they are the same polynomial.
+The equations of motion of an arm are polynomials in them, with coefficients that are polynomials in the arm's constants. In a
+ring sums and products are carried out at once, and two expressions are equal if they are the same polynomial.
+
+A joint that mimics another has a cosine and a sine of its own, as they are no polynomials of the other's. The equations hold
+whatever the offset between the two, so as if these positions were independent.
 """
 
 from __future__ import annotations
@@ -43,8 +46,10 @@ class MotionRing:
         atoms: What the arm's constants are polynomials of: symbols, surds, sines and cosines of constant angles.
         constants: The ring of the constants alone; a generator more, as rings have one at least.
         q, qd, qdd, tau: SymPy symbols of joint positions, velocities, accelerations and forces.
-        turned: Of every joint cosine and sine of q + offset, as elements of the ring; 1 and 0 where it does not turn.
-        along: Of every joint q + offset as an element of the ring; 0 where it does not slide.
+        led: As `ExactArm.led`, the ratios as elements of the ring.
+        turned: Of every link cosine and sine of position + offset, as elements of the ring; 1 and 0 where it does not turn.
+        along: Of every link position + offset as an element of the ring, the position 0 where it does not slide.
+        positions: Of every link the joint's position as a graph takes it.
         angles: The angle of each generator c_i, s_i that is a cosine or sine: SymPy expressions of q.
     """
 
@@ -52,7 +57,7 @@ class MotionRing:
         self.most_terms = MOST_TERMS if most_terms is None else most_terms
         arm = exact_arm.arm
         numbers = [x for x in leaves((arm, exact_arm.inertias, exact_arm.regrouped)) if not x.is_Rational]
-        numbers += [1 / sympy.pi for joint in arm.joints if joint.kind.has_pitch]
+        numbers += [1 / sympy.pi for joint in arm.links if joint.kind.has_pitch]
         self.atoms = atoms_of(numbers)
         taken = {str(atom) for atom in self.atoms} | set(exact_arm.symbols)
 
@@ -66,32 +71,35 @@ class MotionRing:
         n = range(arm.n)
         self.q, self.qd, self.qdd = ([named(letter, i) for i in n] for letter in ("q", "qd", "qdd"))
         self.tau = [named("tau", i) for i in n]
-        self.c, self.s = ([named(letter, i) for i in n] for letter in "cs")
+        self.c, self.s = ([named(letter, i) for i in range(len(arm.links))] for letter in "cs")
         generators = [*self.atoms]
-        for i, joint in enumerate(arm.joints):
-            generators += [self.c[i], self.s[i]] if joint.kind.turns else []
-            generators += [self.q[i]] if joint.kind.slides else []
-        self.ring = PolyRing([*generators, *self.qd, *self.qdd], sympy.QQ)
+        for joint, c, s, (leader, _) in zip(arm.links, self.c, self.s, exact_arm.led):
+            generators += [c, s] if joint.kind.turns else []
+            generators += [self.q[leader]] if joint.kind.slides else []
+        self.ring = PolyRing([*dict.fromkeys(generators), *self.qd, *self.qdd], sympy.QQ)
         self.constants = PolyRing([*self.atoms, sympy.Symbol("_")], sympy.QQ)
         self.place = {symbol: i for i, symbol in enumerate(self.ring.symbols)}
-        self.squares = self._relations(arm.joints)
+        self.squares = self._relations(arm.links)
         self.inverses = [(self.place[x], self.place[1 / x]) for x in self.atoms if 1 / x in self.atoms and not x.is_Pow]
         self.turned: list[tuple[Any, Any]] = []
         self.angles: list[sympy.Expr] = []
-        for i, joint in enumerate(arm.joints):
+        self.led = [(leader, self.constant(ratio)) for leader, ratio in exact_arm.led]
+        self.along: list[Any] = []
+        self.positions: list[Any] = []
+        for i, (joint, x, (leader, ratio)) in enumerate(zip(arm.links, arm.positions(self.q), self.led)):
             cos, sin = sympy.cos(joint.offset), sympy.sin(joint.offset)
             quarters = cos.is_Integer and sin.is_Integer  # an offset of right angles changes but places and signs
-            self.angles.append(self.q[i] if quarters else self.q[i] + joint.offset)
+            self.angles.append(x if quarters else x + joint.offset)
             if joint.kind.turns:
                 c, s = self.gen(self.c[i]), self.gen(self.s[i])
                 self.turned.append((c * int(cos) - s * int(sin), s * int(cos) + c * int(sin)) if quarters else (c, s))
             else:
                 self.turned.append((self.ring.one, self.ring.zero))
-        self.along = [
-            self.gen(q) + self.constant(j.offset) if j.kind.slides else self.ring.zero
-            for q, j in zip(self.q, arm.joints)
-        ]
-        self.turns = [joint.kind.turns for joint in arm.joints]
+            q = self.q[leader]
+            moved = self.gen(q) * ratio + self.constant(x.subs(q, 0)) if joint.kind.slides else self.ring.zero
+            self.along.append(moved + self.constant(joint.offset))
+            self.positions.append(Angle(i, self.along[i]) if joint.kind.turns else moved)
+        self.turns = [joint.kind.turns for joint in arm.links]
 
     def gen(self, symbol: sympy.Symbol) -> PolyElement:
         """The generator of that symbol."""
@@ -137,9 +145,10 @@ class MotionRing:
     def slope(self, p: PolyElement, i: int) -> PolyElement:
         """The derivative by joint position i."""
         result = self.ring.zero
-        if self.turns[i]:
-            c, s = self.gen(self.c[i]), self.gen(self.s[i])
-            result = result - p.diff(c) * s + p.diff(s) * c
+        for k, (leader, ratio) in enumerate(self.led):
+            if leader == i and self.turns[k]:
+                c, s = self.gen(self.c[k]), self.gen(self.s[k])
+                result = result - p.diff(c) * s * ratio + p.diff(s) * c * ratio
         if self.q[i] in self.place:
             result = result + p.diff(self.gen(self.q[i]))
         return self.reduced(result)
@@ -150,13 +159,6 @@ class MotionRing:
         for i, (qd, qdd) in enumerate(zip(self.qd, self.qdd)):
             result = result + self.slope(p, i) * self.gen(qd) + p.diff(self.gen(qd)) * self.gen(qdd)
         return self.reduced(result)
-
-    @property
-    def positions(self) -> list[Any]:
-        """Joint positions as a graph takes them."""
-        return [
-            Angle(i, self.along[i]) if turns else self.gen(q) for i, (turns, q) in enumerate(zip(self.turns, self.q))
-        ]
 
     def _relations(self, joints: Iterable[Any]) -> dict[int, PolyElement]:
         squares = {}

@@ -45,10 +45,15 @@ class Recursion:
     constants: dict[str, sympy.Expr]
 
 
-def traced(exact: ExactArm, algorithm: Algorithm) -> Recursion:
+def traced(exact: ExactArm, algorithm: Algorithm, apart: bool = False) -> Recursion:
     """An algorithm as a graph whose inputs are the arm's constants and the motion.
 
     Constants 0 and ±1 are numbers in the graph, so that what they cancel is left out; equal ones are one input.
+
+    Args:
+        exact: The arm.
+        algorithm: Of any row.
+        apart: Whether positions are those of all links' joints, each an input of its own.
     """
     given, structure = flatten((exact.arm, exact.regrouped))
     meant = {value: name for name, (value, _) in reversed(list(labelled(exact).items()))}
@@ -58,7 +63,7 @@ def traced(exact: ExactArm, algorithm: Algorithm) -> Recursion:
             names[x] = meant.get(x) or meant.get(-x) or f"k{len(names) + 1}"
             if names[x] == meant.get(-x):
                 names[-x] = names.pop(x)
-    n = exact.arm.n
+    n, last = len(exact.arm.links) if apart else exact.arm.n, -exact.arm.n
 
     def body(*scalars: Any) -> list[Any]:
         known = dict(zip(names, scalars))
@@ -68,10 +73,12 @@ def traced(exact: ExactArm, algorithm: Algorithm) -> Recursion:
 
         arm, regrouped = unflatten(structure, [scalar(x) for x in given])
         vars(arm)["regrouped"] = regrouped
+        if apart:
+            vars(arm)["positions"] = lambda q: q
         motion = scalars[len(names) :]
-        return leaves(algorithm(arm, motion[:n], motion[n : 2 * n], motion[2 * n :]))
+        return leaves(algorithm(arm, motion[:n], motion[n:last], motion[last:]))
 
-    inputs = [*names.values(), *(f"{x}{i}" for x in ("q", "qd", "u") for i in range(n))]
+    inputs = [*names.values(), *(f"q{i}" for i in range(n)), *(f"{x}{i}" for x in ("qd", "u") for i in range(-last))]
     return Recursion(trace(body, inputs, "recursion"), {name: value for value, name in names.items()})
 
 
@@ -88,12 +95,12 @@ def evaluated(
     Args:
         exact: The arm.
         algorithm: Of any row.
-        state: Joint positions, those of joints that turn as `Angle`; then the other arguments.
+        state: Positions of the links' joints, those of joints that turn as `Angle`; then the other arguments.
         number: Makes a scalar of a constant of the arm.
-        turned: Cosine and sine of each joint's angle.
+        turned: Cosine and sine of each link's joint's angle.
         times: The product of two scalars.
     """
-    recursion = traced(exact, algorithm)
+    recursion = traced(exact, algorithm, apart=True)
 
     def value(x: Any) -> Any:
         return number(exactly(x)) if isinstance(x, (float, int)) else x.length if isinstance(x, Angle) else x
@@ -150,7 +157,7 @@ def labelled(exact: ExactArm) -> dict[str, tuple[sympy.Expr, str]]:
 
     for k in "xyz":
         put(f"g0{k}", getattr(exact.arm.gravity, k), f"gravity, {k}")
-    for i, (joint, inertia) in enumerate(zip(exact.arm.joints, exact.regrouped), 1):
+    for i, (joint, inertia) in enumerate(zip(exact.arm.links, exact.regrouped), 1):
         put(f"m{i}_", inertia.mass, f"mass of link {i}, regrouped")
         for k in "xyz":
             put(f"h{i}{k}", getattr(inertia.h, k), f"first moment of link {i}, {k}, regrouped")
@@ -159,6 +166,9 @@ def labelled(exact: ExactArm) -> dict[str, tuple[sympy.Expr, str]]:
         for k in "xyz":
             put(f"p{i}{k}", getattr(joint.position, k), f"place of joint {i}, {k}")
         put(f"offset{i}", joint.offset, f"offset of joint {i}")
+        if joint.mimic is not None:
+            put(f"ratio{i}", joint.mimic.ratio, f"ratio of joint {i} to the one that it mimics")
+            put(f"shift{i}", joint.mimic.offset, f"position of joint {i} where that one's is 0")
         if joint.motor is not None:
             put(f"Ia{i}", joint.motor.rotor_inertia, f"armature of joint {i}")
         put(f"pitch{i}", joint.pitch, f"pitch of joint {i}")

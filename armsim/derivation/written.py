@@ -143,9 +143,14 @@ class Written:
 def kinematics(exact: ExactArm, motion: MotionRing) -> tuple[list[list[Any]], list[list[Any]]]:
     """The tool's pose in the world, 4x4, and its geometric Jacobian, 6 rows of n, as elements of the ring."""
     links = poses(exact.arm, motion.turned, motion.along, motion.constant, motion.reduced)
-    tool = links[-1] @ homogeneous(exact.arm.placement(exact.arm.tool), motion.constant)
+    last = exact.arm.link_of(exact.arm.tool)
+    tool = links[last] @ homogeneous(exact.arm.placement(exact.arm.tool), motion.constant)
     pose = [[motion.reduced(x) for x in row] for row in tool]
     n = range(exact.arm.n)
-    angular = [[links[i][k][2] if motion.turns[i] else motion.ring.zero for i in n] for k in range(3)]
+    angular = [[motion.ring.zero for _ in n] for _ in range(3)]
+    for i in exact.arm.path(last):
+        leader, ratio = motion.led[i]
+        for k in range(3) if motion.turns[i] else ():
+            angular[k][leader] += links[i][k][2] * ratio
     linear = [[motion.slope(pose[k][3], i) for i in n] for k in range(3)]
     return pose, angular + linear

@@ -15,13 +15,13 @@ import armsim
 
 STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"]
 STATES = np.random.default_rng(3).uniform(-2, 2, (4, 3, 6))
-ROBOTS = ["two_link", "polar", "arm5"]
+ROBOTS = ["two_link", "polar", "arm5", "branches", "jaws"]
 
 
 @pytest.fixture(scope="module")
-def engine(polar):
+def engine(given):
     """The compiled arm of a name."""
-    return lambda name: armsim.load_robot(polar if name == "polar" else name)
+    return lambda name: armsim.load_robot(given(name))
 
 
 def expected(arm, q, qd, qdd) -> dict[str, np.ndarray]:
@@ -48,7 +48,7 @@ def check(found: np.ndarray, wanted: np.ndarray) -> None:
 
 @needs("gcc")
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.handful(1)
+@pytest.mark.handful(2)
 def test_printed_c_compiles_without_warning_and_is_the_engine(derived, engine, name, tmp_path):
     source, library = tmp_path / "arm.c", tmp_path / "arm.so"
     source.write_text(derived(name).to("c"))
@@ -123,7 +123,7 @@ def test_printed_python_needs_nothing_but_python(derived, tmp_path):
     np.testing.assert_allclose(eval(done.stdout), [9.81 * (2 * 1 + 2 * 2) + elbow, elbow], rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["two_link", "arm5"])
+@pytest.mark.parametrize("name", ["two_link", "arm5", "branches"])
 def test_latex_compiles_or_where_there_is_no_tex_is_balanced_and_of_known_commands(derived, name, tmp_path):
     text = derived(name).to("latex")
     if shutil.which("pdflatex"):

@@ -95,7 +95,7 @@ def test_forward_dynamics_of_the_thesis_arm_takes_a_quarter_of_the_thesis_operat
     assert (thesis["multiplications"], thesis["additions"]) == (57, 33)
 
 
-@pytest.mark.parametrize("name", ["rr", "polar", "arm5"])
+@pytest.mark.parametrize("name", ["rr", "polar", "arm5", "jaws"])
 @pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
 def test_operations_are_counted_as_they_stand_in_the_printed_program(derived, operations, name, function):
     d = derived(name)
@@ -140,7 +140,7 @@ def test_kinematics_are_those_of_two_links_in_a_plane(derived):
     assert same(d.jacobian[:3, :], [[0, 0], [0, 0], [1, 1]])
 
 
-@pytest.mark.parametrize("name", ["two_link", "rr", "polar", "arm5"])
+@pytest.mark.parametrize("name", ["two_link", "rr", "polar", "arm5", "branches", "jaws"])
 def test_both_derivations_are_identical_polynomials_and_the_printed_program_is_the_engine(derived, name):
     checks = {check.what: check for check in derived(name).checks}
     assert checks["Newton-Euler and Lagrange"].how == "identical polynomials"
