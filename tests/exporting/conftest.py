@@ -90,6 +90,38 @@ SLIDING = {  # an implicit method, a formula of time and a file of inputs
     "log": {"every": 0.01},
 }
 
+FINGER = {"type": "prismatic", "bodies": [{"sphere": {"radius": 0.02, "mass": 0.3, "center": [0.1, 0.02, 0]}}]}
+FINGER |= {"parent": "R1", "friction": {"viscous": 2, "coulomb": 0.5}}
+GRIPPER = {  # two fingers of unequal strokes, with motor and stops at the one that follows, which an arm carries
+    **EVERYTHING,
+    "name": "gripper",
+    "robot": {
+        **ROBOT,
+        "joints": [
+            ROBOT["joints"][0],
+            {**FINGER, "name": "leading", "mdh": {"a": 0.3, "alpha": 1.2}},
+            {
+                **FINGER,
+                "name": "following",
+                "mdh": {"a": 0.3, "alpha": 1.2},
+                "mimic": {"joint": "leading", "ratio": -0.8, "offset": 0.01},
+                "limits": {"lower": -0.1, "upper": 0.1, "stiffness": 2e4, "damping": 20},
+                "motor": {**MOTOR, "gear": 300, "rotor_inertia": 1e-6},
+            },
+        ],
+    },
+    "initial": {"q": [0.7, 0.05], "qd": [1.0, -0.2]},
+    "control": {  # a positive voltage moves the leading finger back; the other one is held against its stop
+        **PID,
+        "kp": [80, -800],
+        "ki": [40, -40],
+        "kd": [2, -2],
+        "target": [0.5, -0.14],
+        "period": 2e-3,
+    },
+    "external": [{**PUSH, "link": "following"}],
+}
+
 
 def written(content: dict, folder: Path) -> str:
     """A scenario file with that content."""
@@ -172,6 +204,7 @@ def scenarios(tmp_path_factory):
         "puma560_hold": "puma560_hold",
         "arm5_hold": "arm5_hold",
         "ahead": written(AHEAD, folder),
+        "gripper": written(GRIPPER, folder),
     }
 
 

@@ -31,8 +31,8 @@ def walk(steps: Steps, step, observe) -> None:
 
 
 @needs("gcc")
-@pytest.mark.parametrize("name", [*SCENARIOS, "ahead"])
-@pytest.mark.handful(2)
+@pytest.mark.parametrize("name", [*SCENARIOS, "ahead", "gripper"])
+@pytest.mark.handful(3)
 def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = c_library(exported(name, "c"), name)
     steps = Steps.of(scenarios[name])
@@ -46,7 +46,7 @@ def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, 
 
 
 @needs("gfortran")
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", [*SCENARIOS, "gripper"])
 @pytest.mark.handful(1)
 def test_exported_fortran_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = fortran_library(exported(name, "fortran"), name)
@@ -65,33 +65,42 @@ def test_exported_fortran_takes_the_steps_of_machine_code_to_the_bit(name, scena
 
 
 @needs("gcc")
-def test_the_forward_model_of_a_robot_steps_to_the_bit_with_numbers_left_open(tmp_path):
-    opened = ["joints[R2].motor.Kp", "joints[R3].bodies[0].cylinder.mass"]
-    armsim.export("arm5", "c", tmp_path, ["step"], opened, dt=1e-4, fma="hardware")
-    library = c_library(tmp_path, "arm5")
-    model = armsim.ForwardModel("arm5", 1e-4, open=opened)
-    values, inputs = [11.5, 2.25], [3.0, -20.0, 12.0, 2.0, -1.0]
-    state = model.state([0.2, -1.0, 0.4, 0.1, -0.3], [0.0] * 5, inputs, values=values)
+@pytest.mark.parametrize(
+    ("name", "opened", "values"),
+    [
+        ("arm5", ["joints[R2].motor.Kp", "joints[R3].bodies[0].cylinder.mass"], [11.5, 2.25]),
+        ("arm5_gripper", ["joints[F2].mimic.ratio", "joints[F2].friction.coulomb"], [-0.7, 0.8]),
+    ],
+)
+def test_the_forward_model_of_a_robot_steps_to_the_bit_with_numbers_left_open(name, opened, values, tmp_path):
+    armsim.export(name, "c", tmp_path, ["step"], opened, dt=1e-4, fma="hardware")
+    library = c_library(tmp_path, name)
+    model = armsim.ForwardModel(name, 1e-4, open=opened)
+    n = model.arm.n
+    first = [3.0, -20.0, 12.0, 2.0, -1.0, -4.0][:n]
+    inputs = list(first)
+    state = model.state([0.2, -1.0, 0.4, 0.1, -0.3, 0.02][:n], [0.0] * n, inputs, values=values)
     found, given, numbers = ((ctypes.c_double * len(x))(*x) for x in (state, inputs, values))
     for k in range(20_000):
-        library.arm5_step(found, given, numbers, found)
+        getattr(library, f"{name}_step")(found, given, numbers, found)
         if k % 100 == 0:
-            given[k // 100 % 5] = inputs[k // 100 % 5] = inputs[k // 100 % 5] * -0.9
-    inputs = [3.0, -20.0, 12.0, 2.0, -1.0]
+            given[k // 100 % n] = inputs[k // 100 % n] = inputs[k // 100 % n] * -0.9
+    inputs = first
     for k in range(20_000):
         state = model.step(state, inputs, values=values)
         if k % 100 == 0:
-            inputs[k // 100 % 5] *= -0.9
+            inputs[k // 100 % n] *= -0.9
     assert state.tolist() == list(found)
 
 
 @needs("gcc")
-def test_questions_about_one_state_have_the_bits_of_the_library(tmp_path):
+@pytest.mark.parametrize("name", ["puma560", "arm5_gripper", "torso"])
+def test_questions_about_one_state_have_the_bits_of_the_library(name, tmp_path):
     what = ["fd", "id", "fk", "mass", "bias", "gravity", "limits", "jacobian", "energy"]
-    armsim.export("puma560", "c", tmp_path, what)
-    library, arm = c_library(tmp_path, "puma560"), armsim.load_robot("puma560", engine="python")
+    armsim.export(name, "c", tmp_path, what)
+    library, arm = c_library(tmp_path, name), armsim.load_robot(name, engine="python")
     rng = np.random.default_rng(5)
-    q, qd, x = rng.uniform(-2, 2, (3, 6))
+    q, qd, x = rng.uniform(-2, 2, (3, arm.arm.n))
     pose = arm.forward_kinematics(q)
     expected = {
         "fd": ((q, qd, x), arm.forward_dynamics(q, qd, x)),
@@ -104,10 +113,10 @@ def test_questions_about_one_state_have_the_bits_of_the_library(tmp_path):
         "jacobian": ((q,), arm.jacobian(q)),
         "energy": ((q, qd), [arm.kinetic_energy(q, qd), arm.potential_energy(q)]),
     }
-    for name, (given, result) in expected.items():
+    for question, (given, result) in expected.items():
         found = np.empty(np.size(result))
-        getattr(library, f"puma560_{name}")(*(ctypes.c_void_p(x.ctypes.data) for x in (*given, found)))
-        np.testing.assert_array_equal(found, np.ravel(result), err_msg=name)
+        getattr(library, f"{name}_{question}")(*(ctypes.c_void_p(x.ctypes.data) for x in (*given, found)))
+        np.testing.assert_array_equal(found, np.ravel(result), err_msg=question)
 
 
 def test_exported_python_takes_the_steps_of_machine_code_to_the_bit(scenarios, exported, monkeypatch):
@@ -126,3 +135,10 @@ def test_every_number_of_an_exported_row_has_its_own_heading():
     names = [item.name for item in observe.result.items]
     assert len(names) == len(set(names)) == len(observe.function.outputs)
     assert "q_ref_J1_rad" in names
+
+
+def test_followers_are_in_rows_but_neither_in_states_nor_in_inputs(scenarios):
+    _, step, observe = entries_of_scenario(scenarios["gripper"], ("step", "observe"), ())[-1]
+    assert not [item.name for argument in step.arguments for item in argument.items if "following" in item.name]
+    followed = [item.name for item in observe.result.items if "following" in item.name]
+    assert followed == ["q_following_m", "qd_following_m_s", "qdd_following_m_s2", "tau_coupling_following_N"]
