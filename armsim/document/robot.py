@@ -433,11 +433,6 @@ class Robot(Document):
         for i, joint in enumerate(self.joints or ()):
             if joint is None:
                 continue
-            if joint.name == BASE:
-                place = joint.value_node("name").place
-                context.report.add(
-                    place, f"{path}[{i}].name", "another name: the base has this", f"`{BASE}`", "rename it"
-                )
             where, earlier = f"{path}[{i}]", [one.name for one in self.joints[:i] if one is not None]
             _check_name(joint, "parent", [BASE, *earlier], where, context, "the name of an earlier joint, or base")
             if joint.mimic is None or joint.mimic.joint is None:

@@ -70,7 +70,7 @@ class Arm:
     @cached_property
     def parents(self) -> tuple[int, ...]:
         """Index of the link that carries each link; -1 for the base."""
-        at = {link.name: i for i, link in enumerate(self.links)} | {BASE: -1}
+        at = {BASE: -1} | {link.name: i for i, link in enumerate(self.links)}  # a joint may be called base
         return tuple(i - 1 if link.parent is None else at[link.parent] for i, link in enumerate(self.links))
 
     def path(self, link: int) -> list[int]:
