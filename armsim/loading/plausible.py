@@ -258,10 +258,9 @@ def _of_stops(arm: Arm, robot: document.Robot, path: str) -> Iterator[Fault]:
 
 def _length(arm: Arm) -> float:
     """The length of the stretched arm: from joint to joint and to the tool, with the travel of sliding joints [m]."""
-    length = sum(math.hypot(*joint.position) for joint in arm.joints) + math.hypot(*arm.placement(arm.tool).position)
-    for joint in arm.joints:
-        if joint.kind.slides:
-            ends = (0.0, 0.0) if joint.limit is None else (joint.limit.lower, joint.limit.upper)
-            furthest = max(abs(joint.offset + q) for q in (joint.initial, *filter(math.isfinite, ends)))
-            length += abs(joint.slides) * furthest
-    return length
+    slides = []
+    for link in arm.limited:
+        ends = [x for x in link.bounds if x is not None] or [0.0]
+        furthest = max(abs(link.offset + q) for q in (link.initial, *ends))
+        slides.append(abs(link.slides) * furthest)
+    return arm.longest([math.hypot(*end) for end in arm.ends], slides)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from armsim.model.frame import TOOL, LinkFrame, Payload
-from armsim.model.joint import BASE, Joint, with_follower
+from armsim.model.joint import BASE, Joint, Limit, with_follower
 from armsim.spatial import ZERO, Inertia, Pose, Scalar, Symmetric, Vector
 
 
@@ -67,6 +68,11 @@ class Arm:
         """Names of `links`: of all joints."""
         return [link.name for link in self.links]
 
+    @property
+    def names(self) -> list[str]:
+        """Names of all joints, those that mimic others last, which is the order of their columns."""
+        return [*self.joint_names, *(link.name for link in self.followers)]
+
     @cached_property
     def parents(self) -> tuple[int, ...]:
         """Index of the link that carries each link; -1 for the base."""
@@ -80,6 +86,17 @@ class Arm:
             found.append(link)
             link = self.parents[link]
         return found
+
+    def longest(self, lengths: Sequence[float], slides: Sequence[float]) -> float:
+        """Length of the stretched arm, along the longest of its branches [m].
+
+        Args:
+            lengths: Of `ends` [m].
+            slides: How far each joint slides [m].
+        """
+        branches = [self.path(link)[::-1] for link in range(len(self.links))]
+        branches.append([*branches[self.link_of(self.tool)], -1])
+        return max(sum(lengths[i] for i in way) + sum(slides[i] for i in way if i >= 0) for way in branches)
 
     def leader(self, link: Joint) -> int:
         """Index in `joints` of the joint whose position decides a link's."""
@@ -105,6 +122,19 @@ class Arm:
         for (link, j), force in zip(self._led, forces, strict=True):
             total[j] = total[j] + (force if link.mimic is None else link.mimic.ratio * force)
         return total
+
+    @cached_property
+    def limited(self) -> tuple[Joint, ...]:
+        """`links`, each with the range in which its joint can move and its initial position."""
+        limits = [joint.limit or Limit(-math.inf, math.inf) for joint in self.joints]
+        lower, upper = (self.positions([getattr(limit, end) for limit in limits]) for end in ("lower", "upper"))
+        found = zip(self.links, self.positions(self.initial), lower, upper, strict=True)
+        return tuple(replace(link, initial=q, limit=Limit(*sorted(ends))) for link, q, *ends in found)
+
+    @property
+    def ends(self) -> list[Vector]:
+        """The origins of the links' own frames and of the tool, each in the frame of the link that carries it [m]."""
+        return [*(link.position for link in self.links), self.placement(self.tool).position]
 
     @cached_property
     def _led(self) -> list[tuple[Joint, int]]:

@@ -65,6 +65,29 @@ def test_a_joint_that_mimics_another_is_judged_without_an_initial_position(warni
     ]
 
 
+def test_a_tree_is_as_long_as_its_longest_branch(warnings):
+    def arms(far, **more):
+        links = [
+            joint("L1", point()),
+            joint("L2", point(), mdh={"a": 14}),
+            joint("R1", point(), mdh={"a": far}, **more),
+        ]
+        return robot(*links, tool={"link": "L2", "xyz": [14, 0, 0]})
+
+    assert warnings(arms(20, parent="base")) == ()
+    (doubt,) = warnings(arms(31, parent="base"))
+    assert "31 m here, and 31 m from" in doubt.found
+    (doubt,) = warnings(arms(20, parent="L2"))
+    assert "20 m here, and 34 m from" in doubt.found
+
+
+def test_a_slide_that_mimics_another_is_as_long_as_that_one_moves_it(warnings):
+    leader = joint("P1", point(), type="prismatic", limits={"lower": 0, "upper": 2})
+    for ratio, count in ((14, 0), (15, 1)):
+        follower = joint("P2", point(), type="prismatic", mimic={"joint": "P1", "ratio": -ratio})
+        assert len(warnings(robot(leader, follower))) == count
+
+
 def test_the_warnings_that_explain_an_undetermined_arm_come_with_it(checked):
     faults, warnings = checked(robot(joint("R1", tensor(1, 1, -0.5))))
     assert len(faults) == 1
