@@ -14,6 +14,7 @@ from armsim.arm.robot import Robot
 from armsim.dynamics import own_poses
 from armsim.loading import build_robot, load_robot_file
 from armsim.model import Limit
+from tests.trees import tree
 
 
 def planar(limits: dict | None = None, tool: float = 0.8, second: str = "revolute", **second_row) -> dict:
@@ -105,3 +106,68 @@ def test_no_random_pose_is_farther(arms, kinds, seed):
     q = np.random.default_rng(seed).uniform(-np.pi, np.pi, (4000, 5))
     distance = np.linalg.norm(Robot(arm).forward_kinematics(q).position - start, axis=1)
     assert distance.max() <= far * (1 + 1e-9)
+
+
+def levers(*joints: dict, **keys) -> dict:
+    """Joints about parallel axes, or slides along x, each 1 m along x from the one that carries it."""
+    bodies = [{"point": {"mass": 1, "center": [1, 0, 0]}}]
+    made = [{"origin": {"xyz": [float(i > 0), 0, 0], "axis": [0, 0, 1]}, "bodies": bodies} for i in range(len(joints))]
+    made = [{"name": "ABCD"[i], "type": "revolute", **one, **joint} for i, (one, joint) in enumerate(zip(made, joints))]
+    return {"format": "armsim/robot/1", "name": "levers", "convention": "origin", "joints": made, **keys}
+
+
+def test_the_branch_of_the_tool_alone_reaches():
+    # B swings 1 m from the base; C and D begin there again, and C is where the tool's distance is from
+    right = {"parent": "base", "origin": {"xyz": [5, 0, 0], "axis": [0, 0, 1]}}
+    two_arms = levers({}, {}, right, {"limits": {"lower": 0.9, "upper": 2}, "initial": 1}, tool={"xyz": [0.8, 0, 0]})
+    bent = math.sqrt(1 + 0.8**2 + 1.6 * math.cos(0.9))
+    assert reach_of(two_arms) == pytest.approx(bent, rel=1e-12)
+    assert reach_of({**two_arms, "tool": {"link": "B", "xyz": [0.8, 0, 0]}}) == pytest.approx(1.8, rel=1e-12)
+    assert reach_of({**two_arms, "tool": {"link": "A", "xyz": [0.8, 0, 0]}}) == pytest.approx(0.8, rel=1e-12)
+
+
+def test_slides_beside_the_tool_may_be_without_end():
+    slide = {"type": "prismatic", "parent": "A"}
+    assert reach_of(levers({}, {}, slide, tool={"link": "B"})) == pytest.approx(1.0, rel=1e-12)
+    assert reach_of(levers({}, {}, slide, tool={"link": "C"})) == math.inf
+
+
+def test_stages_of_a_telescope_extend_together():
+    along = {"type": "prismatic", "origin": {"axis": [1, 0, 0]}}
+    first = {**along, "limits": {"lower": 0, "upper": 0.5}}
+    stages = {**along, "mimic": {"joint": "B", "ratio": 2, "offset": 0.1}}, {**along, "mimic": {"joint": "B"}}
+    far = 0.5 + (2 * 0.5 + 0.1) + 0.5 + 0.2
+    assert reach_of(levers({}, first, *stages, tool={"xyz": [0.2, 0, 0]})) == pytest.approx(far, rel=1e-12)
+
+
+@pytest.mark.parametrize("limited", ["B", "C"])
+@pytest.mark.parametrize(("lower", "upper"), [(0.6, 1.0), (-1.0, 1.0)])  # straightest at an end; never straight at both
+def test_joints_that_bend_together_reach_as_far_as_the_best_of_many_bends(limited, lower, upper):
+    limits = {"B": {"lower": lower, "upper": upper}, "C": {"lower": 0.5 - 2 * upper, "upper": 0.5 - 2 * lower}}
+    both = {"B": {"initial": 0.8}, "C": {"mimic": {"joint": "B", "ratio": -2, "offset": 0.5}}}
+    both[limited]["limits"] = limits[limited]
+    folded = levers({}, both["B"], both["C"], tool={"xyz": [1, 0, 0]})
+    b = np.linspace(lower, upper, 100_001)
+    far = np.abs(1 + np.exp(1j * b) + np.exp(1j * (0.5 - b))).max()
+    assert reach_of(folded) == pytest.approx(far, rel=1e-9)
+
+
+def test_a_finger_reaches_as_far_as_the_one_that_it_follows_lets_it():
+    finger = {"type": "prismatic", "parent": "A", "origin": {"xyz": [1, 0, 0], "axis": [0, 1, 0]}}
+    led = {**finger, "mimic": {"joint": "B", "ratio": -2, "offset": 0.1}}
+    gripper = levers({}, {**finger, "limits": {"lower": 0, "upper": 0.3}}, led, tool={"link": "C"})
+    assert reach_of(gripper) == pytest.approx(math.hypot(1, 2 * 0.3 - 0.1), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", [28, 55, 106, 158, 178])  # where joints on the tool's path move as one
+def test_no_random_pose_of_a_tree_is_farther(seed):
+    limits = {"lower": -1.5, "upper": 1.0}
+    file = tree(seed, most=8)
+    for joint in file["joints"]:
+        joint |= {} if "mimic" in joint else {"limits": limits}
+    arm = build_robot(load_robot_file(file).document)
+    first = arm.path(arm.link_of(arm.tool))[-1]
+    start = [float(x) for x in own_poses(arm, [0.0] * arm.n)[first].position]
+    q = np.random.default_rng(seed).uniform(-1.5, 1.0, (4000, arm.n))
+    distance = np.linalg.norm(Robot(arm).forward_kinematics(q).position - start, axis=1)
+    assert distance.max() <= reach(arm) * (1 + 1e-9)
