@@ -96,6 +96,13 @@ def test_a_robot_is_a_table_of_its_joints():
         assert text in found.texts
 
 
+def test_a_joint_that_mimics_another_has_a_row_with_its_own_range():
+    found = Cells(armsim.load_robot("arm5_gripper")._repr_html_())
+    assert found.tags.count("tr") == 8
+    row = found.texts.index("F2")
+    assert found.texts[row : row + 7] == ["F2", "prismatic", "m", "-0.03", "-0.035", "0", "0.04"]
+
+
 def test_a_run_is_a_table_of_where_its_joints_end(run):
     found = Cells(run._repr_html_())
     assert found.tags.count("tr") == 6

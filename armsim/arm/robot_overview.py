@@ -15,7 +15,7 @@ from armsim.dynamics import frame_pose, mass_matrix
 from armsim.files.faults import Doubt
 from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.loading.plausible import doubts
-from armsim.model import Arm, Coulomb, Joint, Motor, Payload, Spring
+from armsim.model import Arm, Coulomb, Joint, Mimic, Motor, Payload, Spring
 from armsim.plant import slipping
 from armsim.records import OMIT, record
 from armsim.spatial import Frame, Inertia
@@ -51,6 +51,8 @@ class JointFacts:
         coulomb: Dry friction.
         motor: Its motor.
         spring: Its spring: `stiffness` [N·m/rad or N/m] and `rest` [rad or m].
+        parent: Name of the joint whose link carries it, or "base", if the file says so; else None, for the one before.
+        mimic: The joint that decides its position: `joint`, `ratio` and `offset` [rad or m]; None for a joint of its own.
     """
 
     name: str
@@ -65,6 +67,8 @@ class JointFacts:
     coulomb: Coulomb | None
     motor: MotorFacts | None
     spring: Spring | None = field(default=None, metadata=OMIT)
+    parent: str | None = field(default=None, metadata=OMIT)
+    mimic: Mimic | None = field(default=None, metadata=OMIT)
 
 
 @record
@@ -119,8 +123,8 @@ class RobotOverview:
         robot: Its name.
         gravity: [m/s²].
         mass: Of links and payloads [kg], when they are heaviest.
-        reach: Of the tool from the first joint [m]; None without end.
-        joints: From base to tool.
+        reach: Of the tool from the first joint that moves it [m]; None without end.
+        joints: In the order of the file, those that mimic others too.
         links: In the user's frames.
         frames: All but the tool.
         payload: In the tool's frame, summed; None for none.
@@ -142,6 +146,11 @@ class RobotOverview:
     pose: PoseFacts
     doubts: list[Doubt] | None = field(default=None, metadata=OMIT)
     payloads: list[PayloadInertia] | None = field(default=None, metadata=OMIT)
+
+    @property
+    def free(self) -> list[JointFacts]:
+        """The joints that mimic none, in the order of all that is joint by joint."""
+        return [joint for joint in self.joints if joint.mimic is None]
 
 
 def robot_overview(
@@ -182,8 +191,8 @@ def arm_overview(
         gravity=list(arm.gravity),
         mass=heaviest.mass,
         reach=far if math.isfinite(far) else None,
-        joints=[_joint(joint, degrees) for joint in arm.joints],
-        links=[LinkInertia(name=joint.name, **vars(link_inertia(joint))) for joint in arm.joints],
+        joints=[_joint(*links, degrees) for links in zip(arm.links, arm.limited, strict=True)],
+        links=[LinkInertia(name=link.name, **vars(link_inertia(link))) for link in arm.links],
         frames=[FrameFacts(frame.name, frame.link, [*frame.pose.position]) for frame in arm.frames[1:]],
         payload=None if carried == Inertia() else summed(carried),
         pose=_at_pose(arm.at(0.0), q, degrees),
@@ -217,9 +226,9 @@ def _at_pose(arm: Arm, q: Sequence[float], degrees: bool) -> PoseFacts:
     )
 
 
-def _joint(joint: Joint, degrees: bool) -> JointFacts:
-    kind, stop, motor = joint.kind, joint.limit, None
-    lower, upper = (None if bound is None else kind.shown(bound, degrees) for bound in joint.bounds)
+def _joint(joint: Joint, within: Joint, degrees: bool) -> JointFacts:
+    kind, stop, motor, mimic = joint.kind, joint.limit, None, joint.mimic
+    lower, upper = (None if bound is None else kind.shown(bound, degrees) for bound in within.bounds)
     if joint.motor is not None:
         own = {of.name: getattr(joint.motor, of.name) for of in fields(joint.motor)}
         gain = None if joint.motor.Kp is None else dc.voltage_gain(joint.motor)
@@ -228,7 +237,7 @@ def _joint(joint: Joint, degrees: bool) -> JointFacts:
         name=joint.name,
         type=joint.type,
         pitch=joint.pitch if kind.has_pitch else None,
-        initial=kind.shown(joint.initial, degrees),
+        initial=kind.shown(within.initial, degrees),
         lower=lower,
         upper=upper,
         stiffness=None if stop is None else stop.stiffness,
@@ -237,4 +246,6 @@ def _joint(joint: Joint, degrees: bool) -> JointFacts:
         coulomb=joint.coulomb,
         motor=motor,
         spring=None if joint.spring is None else replace(joint.spring, rest=kind.shown(joint.spring.rest, degrees)),
+        parent=joint.parent,
+        mimic=None if mimic is None else replace(mimic, offset=kind.shown(mimic.offset, degrees)),
     )

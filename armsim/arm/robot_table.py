@@ -23,4 +23,4 @@ def robot_html(arm: Arm) -> str:
         f"mass {facts.mass:.5g} kg{carried}",
         f"gravity {', '.join(f'{x:.5g}' for x in facts.gravity)} m/s²",
     ]
-    return html_table(f"{arm.name}: {counted(arm.n, 'joint')}", HEADINGS, rows, notes)
+    return html_table(f"{arm.name}: {counted(len(arm.links), 'joint')}", HEADINGS, rows, notes)

@@ -63,9 +63,9 @@ def report(facts: RobotOverview | ScenarioOverview, degrees: bool, digits: int) 
         lines.append(f"outside  {facts.external} force{'s' if facts.external > 1 else ''} or moments on links")
     parts = ["\n".join([*lines, f"log      {facts.rows} rows, one every {facts.log_every:g} s"])]
     if isinstance(command, InputFacts):
-        parts.append(_signals(command, robot.joints))
+        parts.append(_signals(command, robot.free))
     elif command is not None:
-        parts.append(_control(command, robot.joints, degrees, digits))
+        parts.append(_control(command, robot.free, degrees, digits))
     return "\n\n".join([*parts, _robot(robot, degrees, digits, "the scenario's initial pose"), *_doubts(facts.doubts)])
 
 
@@ -140,7 +140,7 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
         f"{wrapped(title)}\n"
         f"file     {facts.file or 'none'}\n"
         f"gravity  {', '.join(number(x) for x in facts.gravity)} m/s²",
-        f"{bold('Joints')}\n{_joint_table(facts.joints, degrees, digits)}",
+        "\n".join([bold("Joints"), _joint_table(facts.joints, degrees, digits), *_joint_notes(facts.joints, degrees)]),
     ]
     motors = [(joint.name, joint.motor) for joint in facts.joints if joint.motor is not None]
     rotors = any(motor.armature for _, motor in motors)
@@ -160,14 +160,14 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
 
 def _at_pose(facts: RobotOverview, rotors: bool, degrees: bool, digits: int, where: str) -> list[str]:
     """Holding torques, mass matrix and tool, a part each."""
-    n, pose, tool = len(facts.joints), facts.pose, facts.pose.tool
-    names = [joint.name for joint in facts.joints]
+    n, pose, tool = len(facts.free), facts.pose, facts.pose.tool
+    names = [joint.name for joint in facts.free]
     columns = {key: (key, getattr(pose, key)) for key in ("q", "torque", "voltage", "current")}
-    types = [(joint.name, joint.type) for joint in facts.joints]
+    types = [(joint.name, joint.type) for joint in facts.free]
     held = state_table(types, columns, degrees, digits)
     friction = "".join(f"\n{wrapped(note)}" for note in friction_notes(pose.slipping, n))
     outside = f"\n! outside their range, the stops counted in: {', '.join(pose.outside)}" if pose.outside else ""
-    any_slides = any(joint_unit(joint.type, False) == "m" for joint in facts.joints)
+    any_slides = any(joint_unit(joint.type, False) == "m" for joint in facts.free)
     title = f"Mass matrix there [{'kg·m², kg·m or kg' if any_slides else 'kg·m²'}]"
     title += ", rotors included" if rotors else ""
     flat = numbers([x for row in pose.mass_matrix for x in row], digits)
@@ -217,6 +217,17 @@ def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
         }
         rows.append((f"{joint.name:<{width}}  {joint.type}", row))
     return _joint_rows(rows, digits)
+
+
+def _joint_notes(joints: list[JointFacts], degrees: bool) -> list[str]:
+    """Parents that the file names, and couplings of joints that mimic others."""
+    notes = [f"* {joint.name} is carried by {joint.parent}" for joint in joints if joint.parent is not None]
+    for joint in joints:
+        if joint.mimic is not None:
+            x = joint.mimic.offset
+            more = f" {'+' if x > 0 else '-'} {number(abs(x))} {joint_unit(joint.type, degrees)}" if x else ""
+            notes.append(f"* {joint.name} = {number(joint.mimic.ratio)} {joint.mimic.joint}{more}")
+    return notes
 
 
 def _joint_rows(rows: list[tuple[str, Row]], digits: int) -> str:

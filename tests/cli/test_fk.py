@@ -76,6 +76,18 @@ def test_the_frames_of_the_robot_come_after_the_tool(armsim, tmp_path):
     ]
 
 
+def test_links_of_joints_that_mimic_others_have_frames_too(armsim):
+    found = answer(armsim, "arm5_gripper", "--q", "0.1,-1,0.2,0,0.3,0.02")
+    robot = library.load_robot("arm5_gripper")
+    assert [link["name"] for link in found["links"]] == robot.link_names
+    assert found["joints"] == robot.joints
+    poses = robot.link_poses(found["q"])
+    assert [link["position"] for link in found["links"]] == poses.position.tolist()
+    assert found["tool"]["position"] == robot.forward_kinematics(found["q"]).position.tolist()
+    first, second = poses.position[-2:]
+    assert np.linalg.norm(first - second) == pytest.approx(2 * (0.005 + 0.02))
+
+
 def answer_of_info(run, folder) -> dict:
     return json.loads(run("info", str(folder / "own.yaml"), "--json").out)
 

@@ -200,6 +200,47 @@ def test_a_slide_without_end_has_no_reach_and_null_in_json(armsim, empty_folder)
     assert "Mass matrix there [kg·m², kg·m or kg]" in report
 
 
+def test_a_joint_that_mimics_another_has_what_follows_from_that_one(armsim):
+    facts = answer(armsim, "arm5_gripper")
+    first, second = facts["joints"][5:]
+    assert [first[key] for key in ("name", "initial", "lower", "upper", "parent")] == ["F1", 0.03, 0, 0.035, "R5"]
+    assert [second[key] for key in ("name", "initial", "lower", "upper", "parent")] == ["F2", -0.03, -0.035, 0, "R5"]
+    assert second["mimic"] == {"joint": "F1", "ratio": -1, "offset": 0}
+    assert not {"mimic", "parent"} & set(facts["joints"][4])
+    assert "mimic" not in first
+    assert [link["name"] for link in facts["links"]] == ["R1", "R2", "R3", "R4", "R5", "F1", "F2"]
+    assert [len(facts["pose"][key]) for key in ("q", "torque", "voltage", "mass_matrix")] == [6] * 4
+    assert facts["pose"]["mass_matrix"][5][5] == pytest.approx(2 * 0.04 + 1000**2 * 5e-7, rel=1e-12)
+
+
+def test_parents_and_couplings_stand_below_the_joints(armsim, empty_folder, told):
+    def part(text: str, title: str) -> str:
+        return text[text.index(title) :].partition("\n\n")[0]
+
+    told(part(armsim("info", "arm5_gripper").out, "F2  prismatic      2 N"))
+    told(part(armsim("info", "torso", "--deg").out, "Joints"))
+    body = "bodies: [{point: {mass: 1, center: [1, 0, 0]}}]"
+    (empty_folder / "own.yaml").write_text(
+        f"format: armsim/robot/1\nname: own\nunits: {{angle: deg}}\njoints:\n"
+        f"  - {{name: B, type: revolute, mdh: {{}}, {body}, mimic: {{joint: A, ratio: 0.5, offset: -30}}}}\n"
+        f"  - {{name: A, type: revolute, parent: base, mdh: {{}}, {body}, initial: 20, limits: {{lower: 0, upper: 90}}}}\n"
+    )
+    told(part(armsim("info", "own.yaml").out, "Joints"))
+    told(part(armsim("info", "own.yaml", "--deg").out, "Joints"))
+
+
+@pytest.mark.parametrize("control", ["law: pd, output: voltage, kp: 1, kd: 0", "law: none"])
+def test_commands_are_those_of_joints_that_mimic_none(armsim, empty_folder, control):
+    inputs = "inputs: {voltage: [1, 2, 3, 4, 5, 6]}\n" if control == "law: none" else ""
+    (empty_folder / "own.yaml").write_text(
+        "format: armsim/scenario/1\nrobot: arm5_gripper\nduration: 1\n"
+        f"integrator: {{dt: 1e-3}}\n{inputs or f'control: {{{control}}}'}"
+    )
+    report = armsim("info", "own.yaml").out.partition("arm5_gripper: ")[0]
+    assert "\nF1" in report
+    assert "F2" not in report
+
+
 def test_an_initial_pose_beyond_a_stop_is_marked(armsim):
     report = armsim("info", "arm5_hold", "--set", "initial.q=[0,0.8,0,0,0]").out
     assert "! outside their range, the stops counted in: R2" in report
@@ -228,6 +269,14 @@ def test_resolved_points_at_every_number_of_a_file(armsim):
             if origin["origin"] == "file":
                 line = Path(origin["file"]).read_text(encoding="utf-8").splitlines()[origin["line"] - 1]
                 assert line[origin["column"] - 1 :].startswith(origin["written"]), path
+
+
+def test_resolved_has_the_coupling_of_a_joint_without_an_initial_position(armsim):
+    found = resolved(armsim, "arm5_gripper", "--set", "joints[F2].mimic.offset=0.001")
+    assert (found["joints[F2].mimic.ratio"]["value"], found["joints[F2].mimic.ratio"]["unit"]) == (-1, "")
+    assert (found["joints[F2].mimic.offset"]["value"], found["joints[F2].mimic.offset"]["unit"]) == (0.001, "m")
+    assert "joints[F1].initial" in found
+    assert "joints[F2].initial" not in found
 
 
 def test_resolved_shows_expressions_defaults_and_conversions(armsim):
