@@ -35,7 +35,7 @@ class ArmPart:
 
     Attributes:
         frame: Where it is fixed, see `DrawnArm.frames`.
-        joint: Whose colour it has; None for the base's.
+        joint: Whose colour it has, by its number in `DrawnArm.looks`; None for the base's.
         shape: "cylinder", "tube", "box" or "sphere", its middle at the origin, and about z.
         sizes: Of the shape, by the keys of robot files [m].
         pose: In its frame, 4 by 4.
@@ -60,7 +60,7 @@ class ArmPart:
 
 @dataclass(frozen=True)
 class DrawnArm:
-    """An arm of n joints with the solids of its file: of each link, and of its payloads with their `ArmPart.start` and `end`.
+    """An arm of k links with the solids of its file: of each link, and of its payloads with their `ArmPart.start` and `end`.
 
     The arm itself carries those that are carried for all the time.
     """
@@ -83,45 +83,48 @@ class DrawnArm:
         """From a robot that has been read; one that was made of an arm has balls for its links' masses."""
         if robot.document is not None:
             return cls.of(robot.document)
-        masses = map(link_inertia, robot.arm.joints)
+        masses = map(link_inertia, robot.arm.links)
         return cls(
             robot.arm, [[Solid("", "inertia", {}, of.mass, of.com, of.about_com, of.about_origin)] for of in masses]
         )
 
     @property
-    def ends(self) -> list[Array]:
-        """The origins of the links' own frames and of the tool, each in the frame before [m]."""
-        return [
-            vector(at)
-            for at in (*(joint.position for joint in self.arm.joints), self.arm.placement(self.arm.tool).position)
-        ]
+    def carriers(self) -> list[int]:
+        """The frames that carry the links and the tool, see `frames`."""
+        return [link + 1 for link in (*self.arm.parents, self.arm.link_of(self.arm.tool))]
+
+    @cached_property
+    def looks(self) -> list[int]:
+        """The number of each link's joint in `Arm.names`, by which all figures colour it."""
+        return [self.arm.names.index(name) for name in self.arm.link_names]
 
     @cached_property
     def size(self) -> float:
         """Length of the stretched arm [m]; 1 for one without any."""
-        slides = [abs(joint.slides * q) for joint, q in zip(self.arm.joints, self.arm.initial, strict=True)]
-        return float(sum(map(np.linalg.norm, self.ends)) + sum(slides)) or 1.0
+        arm = self.arm
+        slides = [abs(link.slides * link.initial) for link in arm.limited]
+        return float(arm.longest([float(np.linalg.norm(vector(end))) for end in arm.ends], slides)) or 1.0
 
     @cached_property
     def parts(self) -> list[ArmPart]:
         """What is drawn of it: base, solids, lines from joint to joint, joints, payload."""
-        size, ends = self.size, self.ends
+        arm, size = self.arm, self.size
         plate = ArmPart(0, None, "cylinder", {"radius": PLATE * size, "height": BONE * size}, HERE)
-        made = [*self._bone(0, None, ends[0], 1.5 * BONE), plate]
+        made = [*self._bones(0, None, 1.5 * BONE), plate]
         drum = DRUM * size
-        for i, (joint, bodies) in enumerate(zip(self.arm.joints, self.links, strict=True)):
+        for k, (link, joint, bodies) in enumerate(zip(arm.links, self.looks, self.links, strict=True), 1):
             for solid in bodies:
-                made += self._solid(i + 1, i, solid, matrix(joint.frame))
-            made += self._bone(i + 1, i, ends[i + 1], BONE)
+                made += self._solid(k, joint, solid, matrix(link.frame))
+            made += self._bones(k, joint, BONE)
             turns: tuple[str, dict[str, Any]] = "cylinder", {"radius": drum, "height": 2 * drum}
             slides: tuple[str, dict[str, Any]] = "box", {"size": [1.6 * drum, 1.6 * drum, 2.4 * drum]}
-            shape, sizes = turns if joint.kind.turns else slides
-            made.append(ArmPart(i + 1, i, shape, sizes, HERE, drum=True))
+            shape, sizes = turns if link.kind.turns else slides
+            made.append(ArmPart(k, joint, shape, sizes, HERE, drum=True))
         for solid, (start, end) in self.payloads:
-            frame = self.arm.frame(solid.frame)
-            k, into = self.arm.link_of(frame) + 1, matrix(self.arm.placement(frame))
-            if frame is self.arm.tool:
-                k, into = self.arm.n + 1, HERE
+            frame = arm.frame(solid.frame)
+            k, into = arm.link_of(frame) + 1, matrix(arm.placement(frame))
+            if frame is arm.tool:
+                k, into = len(arm.links) + 1, HERE
             made += [replace(part, start=start, end=end) for part in self._solid(k, None, solid, into)]
         return made
 
@@ -138,6 +141,12 @@ class DrawnArm:
             yield from self._bone(frame, joint, np.array(solid.center), THIN, into)
         yield ArmPart(frame, joint, shape, sizes, into @ place)
 
+    def _bones(self, frame: int, joint: int | None, share: float) -> Iterator[ArmPart]:
+        """A cylinder from a frame to all that it carries."""
+        for end, carrier in zip(self.arm.ends, self.carriers, strict=True):
+            if carrier == frame:
+                yield from self._bone(frame, joint, vector(end), share)
+
     def _bone(self, frame: int, joint: int | None, end: Array, share: float, into: Array = HERE) -> Iterator[ArmPart]:
         """A cylinder from the origin to a point; none where it is there. Its radius is a share of the arm's size."""
         length = float(np.linalg.norm(end))
@@ -151,9 +160,10 @@ class DrawnArm:
         yield ArmPart(frame, joint, "cylinder", sizes, into @ pose)
 
     def frames(self, q: Sequence[float]) -> Array:
-        """Frames in the world at joint positions q [rad or m]: base, the links' own, and tool; shape (n + 2, 4, 4)."""
-        own = own_poses(self.arm, q)
-        return np.stack([matrix(pose) for pose in (self.arm.base, *own, own[-1] @ self.arm.placement(self.arm.tool))])
+        """Frames in the world at joint positions q [rad or m]: base, the links' own, and tool; shape (k + 2, 4, 4)."""
+        arm, own = self.arm, own_poses(self.arm, q)
+        tool = own[arm.link_of(arm.tool)] @ arm.placement(arm.tool)
+        return np.stack([matrix(pose) for pose in (arm.base, *own, tool)])
 
     def way(self, q: Array) -> Array:
         """The tool's places [m] at rows of joint positions, shape (rows, 3)."""

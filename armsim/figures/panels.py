@@ -22,7 +22,7 @@ from armsim.simulation.energy_balance import EnergyBalance
 TITLES = {
     "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque in all", "tau_motor": "motor torque",
     "tau_friction": "friction", "tau_limit": "stops", "voltage": "voltage", "current": "current", "power": "power",
-    "prev_qd": "velocity before", "error": "tracking error", "energy": "energy", "tool": "tool",
+    "prev_qd": "velocity before", "tau_coupling": "coupling", "error": "tracking error", "energy": "energy", "tool": "tool",
     "tool_velocity": "tool velocity", "frame": "frame", "frame_velocity": "frame velocity",
 }  # fmt: skip
 DEFAULT = ("q", "qd", "tau_motor", "voltage", "current", "error", "energy")
@@ -117,10 +117,10 @@ class Panels:
         self.arm = None if found is None else found.arm
         read = [self._read(heading) for heading in run.headings]
         seen = [curve.of for curve in read if of_joint(curve.kind)]
-        self.joints = list(dict.fromkeys(seen)) if self.arm is None else [joint.name for joint in self.arm.joints]
+        self.joints = list(dict.fromkeys(seen) if self.arm is None else self.arm.names)
         numbers = {name: i for i, name in enumerate(self.joints)}
         self._columns = [replace(curve, look=numbers.get(curve.of, len(numbers))) for curve in read]
-        self._targets = run.control("target", len(numbers)) or []
+        self._targets = run.control("target", len(numbers) if self.arm is None else self.arm.n) or []
         self._known = [*self._columns, *filter(None, map(self._error, self._columns))]
 
     def default(self) -> list[Panel]:
@@ -171,8 +171,8 @@ class Panels:
         curves, references = ([c for c in found if c.reference == which] for which in (False, True))
         shown = dict.fromkeys(curve.look for curve in curves or references if curve.look < len(self.joints))
         if kind == "q" and not references and self._targets:
-            constants = [Sum((), turn(unit) * self._targets[i]) for i in shown]
-            references = [Curve(kind, self.joints[i], unit, x, i) for i, x in zip(shown, constants, strict=True)]
+            targets = {i: Sum((), turn(unit) * self._targets[i]) for i in shown if i < len(self._targets)}
+            references = [Curve(kind, self.joints[i], unit, x, i) for i, x in targets.items()]
         limits = [(i, bound) for i in shown for bound in self._bounds(kind, i, unit)]
         return Panel(kind, unit, tuple(curves), tuple(references), tuple(limits))
 
@@ -180,16 +180,17 @@ class Panels:
         """The bounds of a joint's quantity, in a unit."""
         if self.arm is None:
             return []
-        limits = self.run.control("limit", len(self.joints))
+        limits = dict(enumerate(self.run.control("limit", self.arm.n) or ()))
+        joint = [*self.arm.joints, *(link for link in self.arm.limited if link.mimic)][i]
         output = (self.run.scenario.get("control") or {}).get("output")
-        return [turn(unit) * x for x in bounds(kind, self.arm.joints[i], None if limits is None else limits[i], output)]
+        return [turn(unit) * x for x in bounds(kind, joint, limits.get(i), output)]
 
     def _error(self, curve: Curve) -> Curve | None:
         """Reference or target less position: `e_R1_rad`; None for anything but positions that are to be somewhere."""
         if curve.kind != "q" or curve.reference or curve.of not in self.joints:
             return None
         wanted = [c.value for c in self._columns if c.reference and (c.kind, c.of) == ("q", curve.of)]
-        wanted += [Sum((), turn(curve.unit) * self._targets[curve.look])] if self._targets else []
+        wanted += [Sum((), turn(curve.unit) * self._targets[curve.look])] if curve.look < len(self._targets) else []
         if not wanted:
             return None
         minus = tuple((heading, -factor) for heading, factor in curve.value.terms)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from os import PathLike
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from armsim.arm.robot import Robot
 from armsim.errors import UsageError
-from armsim.figures.drawn_arm import Array, DrawnArm, matrix
+from armsim.figures.drawn_arm import Array, DrawnArm, matrix, vector
 from armsim.figures.picture import check_matplotlib, check_picture, save
 from armsim.figures.scene import ArmArtists, Camera, Scene, camera, scale_bar
 from armsim.figures.style import (
@@ -30,7 +29,6 @@ from armsim.figures.style import (
     worded,
 )
 from armsim.loading import load_robot_file
-from armsim.model import Arm
 from armsim.notebook import counted
 
 TRIAD, FAN = 0.06, 0.11  # of the arm's size: the axes of a frame, the radius of a range
@@ -99,25 +97,25 @@ def draw_arm(drawn: DrawnArm, q: Sequence[float], view: View = "auto", degrees: 
     lines = _table(drawn, q, frames, degrees)
     tall = 0.3 + 0.165 * len(lines)
     figure = new_figure(WIDTH, TALL + tall)
-    figure.suptitle(worded(f"{arm.name}: {counted(arm.n, 'joint')}"))
+    figure.suptitle(worded(f"{arm.name}: {counted(len(arm.links), 'joint')}"))
     top, bottom = figure.subplots(2, 1, height_ratios=(TALL, tall))
     ArmArtists(top, scene).pose(frames)
-    fans = {i: flat(fan) for i in range(arm.n) if (fan := _fan(drawn, i, q, frames)) is not None}
-    for i, fan in fans.items():
-        color = look(i).color
+    seen = [(look(k).color, _fan(drawn, i, q, frames)) for i, k in enumerate(drawn.looks)]
+    fans = [(color, flat(fan)) for color, fan in seen if fan is not None]
+    for color, fan in fans:
         top.fill(*fan.T, facecolor=color, alpha=0.25, edgecolor=color, linewidth=1.0, zorder=4)
-    own = [pose @ matrix(joint.frame) for pose, joint in zip(frames[1:-1], arm.joints, strict=True)]
+    own = [pose @ matrix(joint.frame) for pose, joint in zip(frames[1:-1], arm.links, strict=True)]
     for frame, length in [*((pose, TRIAD) for pose in own), (frames[0], 1.5 * TRIAD)]:
         _triad(top, scene.seen, frame, length * drawn.size)
     center = flat(drawn.center_of_mass(frames)[1])
     top.plot(*center, marker="o", markersize=10, markerfacecolor="white", color=BLACK, zorder=6)
     top.plot(*center, marker="+", markersize=10, color=BLACK, zorder=7)
-    points = np.concatenate([scene.points(frames), *fans.values()])
+    points = np.concatenate([scene.points(frames), *(fan for _, fan in fans)])
     low, high = points.min(axis=0), points.max(axis=0)
     wide = max(high - low)
     top.set_xlim(low[0] - 0.12 * wide, high[0] + 0.12 * wide)
     top.set_ylim(low[1] - 0.12 * wide, high[1] + 0.06 * wide)
-    _label(top, arm, flat(frames[:, :3, 3]), _lengths(frames), wide)
+    _label(top, drawn, flat(frames[:, :3, 3]), _lengths(drawn, frames), wide)
     scale_bar(top, drawn.size)
     bottom.set_axis_off()
     text: dict[str, Any] = {"family": "monospace", "fontsize": 9, "va": "top", "ha": "center"}
@@ -125,9 +123,9 @@ def draw_arm(drawn: DrawnArm, q: Sequence[float], view: View = "auto", degrees: 
     return figure
 
 
-def _lengths(frames: Array) -> Array:
-    """Distances from the base over the joints to the tool [m], shape (n + 1,)."""
-    found: Array = np.linalg.norm(np.diff(frames[:, :3, 3], axis=0), axis=1)
+def _lengths(drawn: DrawnArm, frames: Array) -> Array:
+    """Distances of the links and of the tool from what carries them [m], shape (k + 1,)."""
+    found: Array = np.linalg.norm(frames[1:, :3, 3] - frames[drawn.carriers, :3, 3], axis=1)
     return found
 
 
@@ -143,37 +141,45 @@ def _triad(axis: Any, seen: Camera, frame: Array, length: float) -> None:
 
 def _fan(drawn: DrawnArm, i: int, q: Sequence[float], frames: Array) -> Array | None:
     """The range of a joint: a sector about its axis from the way the link points, or a bar along it; None without one."""
-    joint, size = drawn.arm.joints[i], drawn.size
+    arm, size = drawn.arm, drawn.size
+    joint, x = arm.limited[i], arm.positions(q)[i]
     lower, upper = joint.bounds
     if lower is None or upper is None:
         return None
     R, p = frames[i + 1, :3, :3], frames[i + 1, :3, 3]
     if joint.kind.turns:
-        x, y, _ = R.T @ (frames[i + 2, :3, 3] - p)
-        zero = math.atan2(y, x) if math.hypot(x, y) > 1e-6 * size else 0.0
-        angle = zero + lower - q[i] + np.linspace(0.0, min(upper - lower, 2 * math.pi), 49)
+        carried = frames[1:, :3, 3][np.equal(drawn.carriers, i + 1)]
+        along, across, _ = R.T @ (carried[0] - p) if len(carried) else vector(arm.inertias[i].h)
+        zero = math.atan2(across, along) if math.hypot(along, across) > 1e-6 * size else 0.0
+        angle = zero + lower - x + np.linspace(0.0, min(upper - lower, 2 * math.pi), 49)
         ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1) * FAN * size
         corners = np.concatenate([np.zeros((1, 3)), ring])
     else:
-        wide, low, high = 0.01 * size, lower - q[i], upper - q[i]
+        wide, low, high = 0.01 * size, lower - x, upper - x
         corners = np.array([[-wide, 0.0, low], [wide, 0.0, low], [wide, 0.0, high], [-wide, 0.0, high]])
     return p + corners @ R.T
 
 
-def _label(axis: Any, arm: Arm, places: Array, lengths: Array, wide: float) -> None:
+def _label(axis: Any, drawn: DrawnArm, places: Array, lengths: Array, wide: float) -> None:
     """Names of joints, one label for those that stand together, and the lengths between them that are long enough."""
-    groups: list[list[int]] = []
-    for i in range(arm.n):
+    links, groups = drawn.arm.link_names, list[list[int]]()
+    for i in range(len(links)):
         near = next((g for g in groups if np.linalg.norm(places[g[0] + 1] - places[i + 1]) < NEAR * wide), None)
         groups.append([i]) if near is None else near.append(i)
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
     style: dict[str, Any] = {"textcoords": "offset points", "bbox": box}
     for group in groups:
-        names = [arm.joints[i].name for i in group]
+        names = [links[i] for i in group]
         text = worded(", ".join(names) if len(names) < 4 else f"{names[0]} ... {names[-1]}", 30)
-        how = {"color": look(group[0]).color, "weight": "bold", "fontsize": 9, "zorder": 9, "annotation_clip": False}
+        how = {
+            "color": look(drawn.looks[group[0]]).color,
+            "weight": "bold",
+            "fontsize": 9,
+            "zorder": 9,
+            "annotation_clip": False,
+        }
         axis.annotate(text, places[group[0] + 1], xytext=(9, 9), **how, **style)
-    for (a, b), length in zip(pairwise(places), lengths, strict=True):
+    for (a, b), length in zip(zip(places[drawn.carriers], places[1:], strict=True), lengths, strict=True):
         if np.linalg.norm(b - a) > LONG * wide:
             how = {"color": GREY, "fontsize": 8, "zorder": 8, "ha": "right"}
             axis.annotate(f"{tick(length, 4)} m", (a + b) / 2, xytext=(-10, -12), **how, **style)
@@ -181,16 +187,20 @@ def _label(axis: Any, arm: Arm, places: Array, lengths: Array, wide: float) -> N
 
 def _table(drawn: DrawnArm, q: Sequence[float], frames: Array, degrees: bool) -> list[str]:
     """The joints in lines of a table, and what holds for the arm."""
-    rows = [("joint", "type", "position", "range", "to the next")]
-    for joint, x, length in zip(drawn.arm.joints, q, _lengths(frames)[1:], strict=True):
+    arm, carriers, lengths = drawn.arm, drawn.carriers, _lengths(drawn, frames)
+    names = [name if len(name) <= 16 else f"{name[:15]}…" for name in ("base", *arm.link_names)]
+    chain = carriers == sorted(set(carriers))
+    rows = [("joint", "type", "position", "range", "to the next" if chain else "length")]
+    for i, (joint, x) in enumerate(zip(arm.limited, arm.positions(q), strict=True)):
+        apart = f"{tick(lengths[i + chain], 4)} m" + ("" if chain else f" from {names[carriers[i]]}")
+        kind = joint.type + ("" if joint.mimic is None else f", follows {joint.mimic.joint}")
         turn = math.degrees(1.0) if degrees and joint.kind.turns else 1.0
         unit = "deg" if turn != 1.0 else joint.kind.length
         ends = "any"
-        if joint.limit is not None:
+        if joint.limit is not None and joint.bounds != (None, None):
             lower, upper = (tick(turn * float(x), 4) for x in (joint.limit.lower, joint.limit.upper))
             ends = f"{lower} to {upper} {unit}"
-        name = joint.name if len(joint.name) <= 16 else f"{joint.name[:15]}…"
-        rows.append((name, joint.type, f"{tick(turn * x, 4)} {unit}", ends, f"{tick(length, 4)} m"))
+        rows.append((names[i + 1], kind, f"{tick(turn * x, 4)} {unit}", ends, apart))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     mass, center = drawn.center_of_mass(frames)

@@ -88,7 +88,7 @@ class Scene:
         return np.concatenate(meshes), frames, np.repeat(colors, counts, axis=0)
 
     def axes(self, frames: Array) -> Array:
-        """The axes of the joints as lines from end to end on the picture [m], shape (n, 2, 2)."""
+        """The axes of the joints as lines from end to end on the picture [m], shape (k, 2, 2)."""
         half = AXIS / 2 * self.drawn.size * frames[1:-1, :3, 2]
         p = frames[1:-1, :3, 3]
         return self.seen.flat(np.stack([p - half, p + half], axis=1))

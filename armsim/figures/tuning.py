@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from armsim.arm.robot import load_robot
 from armsim.batches.runs import Runs
 from armsim.control import Controller
+from armsim.dynamics import own_poses
+from armsim.figures.drawn_arm import vector
 from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, with_unit, worded
 from armsim.files.study_folder import RECORD
 from armsim.loading.scenario_file import read_scenario
@@ -94,8 +96,8 @@ def _map(axis: Any, found: TuningResult, test: Runs) -> None:
 def _at_target(found: TuningResult, test: Runs) -> tuple[Array, Array, str]:
     """Where the tool is at the targets of cases: what is across [m], height [m], and what it is that is across.
 
-    Across is the distance from the first joint's axis where turning that leaves all heights; otherwise where the tool is along
-    the horizontal direction in which it varies most.
+    Across is the distance from the first joint's axis, of those that move the tool, where turning that leaves all heights;
+    otherwise where the tool is along the horizontal direction in which it varies most.
     """
     scenario = read_scenario(found.scenario)
     robot = load_robot(scenario.scenario_data["robot"])
@@ -108,12 +110,13 @@ def _at_target(found: TuningResult, test: Runs) -> tuple[Array, Array, str]:
     gravity = np.array([*scenario.arm.gravity], float)
     up = -gravity / np.linalg.norm(gravity) if gravity.any() else np.array([0.0, 0.0, 1.0])
     position = np.asarray(robot.forward_kinematics(goal)[0])
-    turned = goal.copy()
-    turned[:, 0] += 1.0
+    turned, arm = goal.copy(), scenario.arm
+    first = arm.path(arm.link_of(arm.tool))[-1]
+    turned[:, arm.leader(arm.links[first])] += 1.0
     height, moved = position @ up, np.asarray(robot.forward_kinematics(turned)[0]) - position
     across = position - height[:, None] * up
-    if scenario.arm.joints[0].kind.turns and np.abs(moved @ up).max() < LEVEL:
-        centre = np.array([*scenario.arm.base.position], float)
+    if arm.links[first].kind.turns and np.abs(moved @ up).max() < LEVEL:
+        centre = vector(own_poses(arm, goal[0].tolist())[first].position)
         return (
             np.linalg.norm(across - (centre - (centre @ up) * up), axis=1),
             height,

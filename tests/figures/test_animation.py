@@ -40,6 +40,15 @@ def stays(path):
         return times
 
 
+@pytest.mark.parametrize("link", ["R4", "L4"])
+def test_of_a_tree_the_way_is_that_of_the_link_with_the_tool(tmp_path, link):
+    run = armsim.simulate("torso_reach", {"duration": 1.6, "robot.tool.link": link})
+    found = motion(drawn(run), np.linspace(0.0, 1.6, 3), 4, 4, 1.6)
+    wanted = armsim.Robot(run.scenario.arm).forward_kinematics(run.q[[0, 80, 160]]).position
+    assert found.trail[[0, 4, 8]] == pytest.approx(wanted, abs=1e-9)
+    animate(run, tmp_path / "strip.png", size=SMALL)
+
+
 @pytest.mark.parametrize(("fps", "frames"), [(None, 16), (10.0, 7), (30.0, 19)])
 def test_a_gif_lasts_as_long_as_the_run(run, tmp_path, fps, frames):
     path = tmp_path / "out.gif"

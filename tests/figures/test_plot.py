@@ -99,6 +99,49 @@ def test_torques_and_speeds_have_the_limits_of_their_motors():
     assert speed == {-2.0, 2.0}
 
 
+def coupled(**keys):
+    """Two joints, of which the second mimics the first."""
+    robot = arm(2)
+    robot["joints"][1] |= {"mimic": {"joint": "J0", "ratio": -2, "offset": 0.1}, **keys}
+    return robot
+
+
+def test_a_joint_that_mimics_another_has_a_look_and_a_range_of_its_own():
+    robot = coupled()
+    robot["joints"][0]["limits"] = {"lower": -1, "upper": 2}
+    q = np.linspace(0.0, 0.5, 5)
+    position = panel(plot(motion({"q_J0_rad": q, "q_J1_rad": 0.1 - 2 * q}, robot=robot)), "position [rad]")
+    assert curve(position, "J1")[1] == pytest.approx(0.1 - 2 * q)
+    bounds = {(line.get_color(), *map(float, line.get_ydata()[:1])) for line in position.lines[:4]}
+    assert bounds == {(look(0).color, -1.0), (look(0).color, 2.0), (look(1).color, -3.9), (look(1).color, 2.1)}
+    assert [text.get_text() for text in position.get_legend().get_texts()][:2] == ["J0", "J1"]
+
+
+def test_targets_and_errors_are_of_joints_that_mimic_none():
+    q = np.linspace(0.0, 0.5, 5)
+    made = motion({"q_J0_rad": q, "q_J1_rad": 0.1 - 2 * q}, robot=coupled(), control={"target": [0.3]})
+    found = plot(made)
+    dashed = [line for line in panel(found, "position [rad]").lines if line.get_linestyle() == "--"]
+    assert [(line.get_color(), line.get_ydata()[0]) for line in dashed] == [(look(0).color, 0.3)]
+    (error,) = panel(found, "tracking error [rad]").lines
+    assert error.get_ydata() == pytest.approx(0.3 - q)
+
+
+def test_a_motor_that_drives_a_joint_through_another_bounds_its_torque():
+    robot = coupled(motor={"Kp": 0.1, "Ra": 1, "gear": 50, "limits": {"torque": 2}})
+    found = plot(motion({"tau_motor_J0_Nm": [0.0, 1.0]}, robot=robot, control={"output": "voltage", "limit": [5]}))
+    lines = {line.get_ydata()[0] for line in panel(found, "motor torque [N·m]").lines if line.get_label() != "J0"}
+    assert lines == {-200.0, 200.0}  # 2 N·m times 50 and times 2
+
+
+def test_forces_of_couplings_are_drawn_where_they_are_asked_for():
+    run = armsim.simulate("arm5_gripper_pick", SHORT)
+    figure = plot(run, columns=["tau_coupling_*", "q_F*"])
+    assert [axis.get_ylabel() for axis in figure.axes] == ["coupling [N]", "position [m]"]
+    assert curve(panel(figure, "coupling [N]"), "F2")[1] == pytest.approx(run["tau_coupling_F2_N"])
+    assert panel(figure, "position [m]").lines[-1].get_color() == look(6).color
+
+
 def test_references_are_drawn_by_their_headings_and_followed_by_the_error():
     q, reference = np.linspace(0.0, 0.5, 5), np.linspace(0.0, 1.0, 5)
     control = {"target": [7.0]}

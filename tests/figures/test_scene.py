@@ -12,9 +12,10 @@ from armsim.errors import UsageError
 from armsim.figures.drawn_arm import ArmPart, DrawnArm, matrix
 from armsim.figures.mesh import AROUND, mesh
 from armsim.figures.robot_picture import draw
-from armsim.figures.scene import Scene, camera
+from armsim.figures.scene import Scene, camera, to_rgb
 from armsim.figures.style import VIEWS, look
 from armsim.loading import load_robot_file
+from tests.trees import tree
 
 POLYGON = AROUND / (2 * math.pi) * math.sin(2 * math.pi / AROUND)  # area of the polygon in a circle, as a share of it
 
@@ -29,7 +30,7 @@ def middle(mesh):
     return (mesh.reshape(-1, 3).min(axis=0) + mesh.reshape(-1, 3).max(axis=0)) / 2
 
 
-@pytest.fixture(scope="module", params=["arm5", "puma560", "rr"])
+@pytest.fixture(scope="module", params=["arm5", "puma560", "rr", "arm5_gripper", "torso"])
 def drawn(request):
     return DrawnArm.of(load_robot_file(request.param).document)
 
@@ -80,7 +81,7 @@ def test_the_tool_is_where_forward_kinematics_has_it(drawn):
     frames = drawn.frames(q.tolist())
     assert frames[-1, :3, 3] == pytest.approx(tool, abs=1e-14)
     assert drawn.way(q[None])[0] == pytest.approx(tool, abs=1e-14)
-    own = [T @ matrix(joint.frame) for T, joint in zip(frames[1:-1], drawn.arm.joints, strict=True)]
+    own = [T @ matrix(joint.frame) for T, joint in zip(frames[1:-1], drawn.arm.links, strict=True)]
     assert [T[:3, 3] for T in own] == [pytest.approx(p, abs=1e-14) for p in robot.link_poses(q).position]
 
 
@@ -90,6 +91,83 @@ def test_the_centre_of_mass_is_the_one_that_gravity_pulls_at(drawn):
     mass, center = drawn.center_of_mass(drawn.frames(q.tolist()))
     energy = -mass * float(np.dot([float(x) for x in drawn.arm.gravity], center))
     assert energy == pytest.approx(float(robot.potential_energy(q)), rel=1e-12)
+
+
+@pytest.mark.parametrize("file", ["torso", tree(22), tree(40)], ids=["torso", "tree22", "tree40"])
+def test_a_bar_leads_from_each_link_to_all_that_it_carries(file):
+    drawn = DrawnArm.of(load_robot_file(file).document)
+    arm = drawn.arm
+    slid = [-link.offset if link.kind.slides else 0.3 for link in arm.links]  # where what slides begins
+    free = [q for q, link in zip(slid, arm.links, strict=True) if link.mimic is None]
+    frames = drawn.frames(free)
+    bars = {
+        (part.frame, *(frames[part.frame] @ part.pose @ [0, 0, z, 1])[:3].round(9))
+        for part in drawn.parts
+        for z in [part.sizes.get("height", 0) / 2]
+    }
+    for link, parent in enumerate(arm.parents):
+        if arm.links[link].mimic is None and np.linalg.norm([*arm.links[link].position]) > 1e-9:
+            assert (parent + 1, *frames[link + 1, :3, 3].round(9)) in bars
+    assert (arm.link_of(arm.tool) + 1, *frames[-1, :3, 3].round(9)) in bars
+
+
+def two_fingers(*order: str):
+    """A palm with two fingers that turn about its z axis, B as A does, in an order; they point along x and y."""
+    bodies = {"A": [1, 0, 0], "B": [0, 1, 0]}
+    keys = {"A": {"limits": {"lower": -0.4, "upper": 0.2}}, "B": {"mimic": {"joint": "A", "ratio": -1}}}
+    joints = [
+        {
+            "name": name,
+            "type": "revolute",
+            "parent": "base",
+            "mdh": {},
+            "bodies": [{"point": {"mass": 1, "center": bodies[name]}}],
+        }
+        | keys[name]
+        for name in order
+    ]
+    return {
+        "format": "armsim/robot/1",
+        "name": "hand",
+        "gravity": [0, 0, 0],
+        "joints": joints,
+        "tool": {"link": "A", "xyz": [1, 0, 0]},
+    }
+
+
+@pytest.mark.parametrize(("order", "looks"), [("AB", [0, 1]), ("BA", [1, 0])])
+def test_joints_that_mimic_others_have_the_last_colours_wherever_they_stand(order, looks):
+    drawn = DrawnArm.of(load_robot_file(two_fingers(*order)).document)
+    assert [part.joint for part in drawn.parts if part.drum] == looks
+
+
+def test_the_range_of_a_finger_is_drawn_from_where_its_mass_is():
+    pytest.importorskip("matplotlib")
+    sectors = draw(two_fingers("A", "B"), q=[0.1], view="top").axes[0].patches
+    corners = [sector.get_xy()[1:-1] - sector.get_xy()[0] for sector in sectors]
+    angles = [np.arctan2(y, x) for x, y in (points.T for points in corners)]
+    assert [(found.min(), found.max()) for found in angles] == [
+        (pytest.approx(-0.4), pytest.approx(0.2)),
+        (pytest.approx(math.pi / 2 - 0.2), pytest.approx(math.pi / 2 + 0.4)),
+    ]
+
+
+def test_what_the_tool_of_a_tree_carries_is_drawn_there():
+    drawn = DrawnArm.of(
+        load_robot_file("arm5_gripper", {"payload": {"sphere": {"radius": 0.02, "mass": 0.1}}}).document
+    )
+    frames = drawn.frames(list(drawn.arm.initial))
+    ball = drawn.parts[-1]
+    assert (frames[ball.frame] @ ball.pose)[:3, 3] == pytest.approx(frames[-1, :3, 3])
+
+
+def test_a_tree_is_as_long_as_its_longest_branch():
+    torso = DrawnArm.of(load_robot_file("torso").document)
+    assert torso.size == pytest.approx(0.8 + math.hypot(0.22, 0.44) + 0.28 + 0.26)
+    arm = DrawnArm.of(load_robot_file("arm5_gripper").document)
+    assert arm.size == pytest.approx(0.35 + 0.085 + 0.38 + 0.425 + 0.15)  # the tool is farther than the fingers
+    longer = DrawnArm.of(load_robot_file("arm5_gripper", {"joints[F2].mimic.offset": 1}).document)
+    assert longer.size == pytest.approx(0.35 + 0.085 + 0.38 + 0.425 + (1 - 0.03))
 
 
 def test_solids_stand_where_their_frames_are():
@@ -178,6 +256,29 @@ def test_a_drawing_names_joints_ranges_lengths_and_masses():
     ranges = {patch.get_edgecolor()[:3] for patch in above.patches}
     assert len(above.patches) == 4  # R1 has none
     assert len(ranges) == 4
+
+
+def test_a_drawing_of_a_tree_says_what_carries_each_joint_and_whom_it_follows():
+    pytest.importorskip("matplotlib")
+    above, below = draw("arm5_gripper", view="top").axes
+    table = below.texts[0].get_text()
+    assert "length" in table
+    assert "F1     prismatic              0.03 m    0 to 0.035 m         0.035 m from R5" in table
+    assert "F2     prismatic, follows F1  −0.03 m   −0.035 to 0 m        0.035 m from R5" in table
+    assert "R1     revolute               0 rad     any                  0.35 m from base" in table
+    colors = [patch.get_edgecolor()[:3] for patch in above.patches]
+    assert [to_rgb(look(i).color) for i in (1, 2, 3, 4, 5, 6)] == [pytest.approx(color) for color in colors]
+    ranges = [patch.get_xy()[:4, 1] for patch in above.patches[4:]]  # of the fingers, which slide across the picture
+    assert [np.ptp(y) for y in ranges] == pytest.approx([0.035, 0.035])
+    assert sum(y.mean() for y in ranges) == pytest.approx(0, abs=1e-9)
+    assert abs(ranges[0].mean()) == pytest.approx(0.005 + 0.035 / 2)
+    drawn = DrawnArm.of(load_robot_file("torso").document)
+    frames, labels = drawn.frames(list(drawn.arm.initial)), draw("torso").axes[0].texts
+    ends = camera(drawn.arm).flat(frames[[1, 2, 6], :3, 3])
+    middles = [text.xy for text in labels if text.get_text() == "0.4919 m"]
+    assert np.array(middles) == pytest.approx((ends[1:] + ends[0]) / 2)  # from the waist to both shoulders
+    words = {text.get_text() for text in labels}
+    assert {"W", "R1, R2, R3", "R4", "L1, L2, L3", "L4", "0.4919 m", "0.8 m", "0.26 m"} <= words
 
 
 def test_the_range_of_a_joint_is_drawn_from_where_its_link_points():

@@ -46,6 +46,34 @@ def test_cases_are_where_the_tool_is_at_their_targets_and_told_apart(found, tmp_
     assert np.isclose(np.vstack([good, bad]), [np.hypot(x, y), z], atol=1e-9).all(axis=1).any()
 
 
+@pytest.mark.parametrize("upright", [True, False])
+def test_the_axis_that_distances_are_from_is_that_of_the_arm_with_the_tool(tmp_path, upright):
+    rod = {"rod": {"axis": "x", "length": 0.5, "mass": 1, "center": [0.25, 0, 0]}}
+    joints = [
+        {"name": f"{side}{i}", "type": "revolute", "origin": {"xyz": xyz, "axis": axis}, "bodies": [rod]}
+        for side, x in (("L", 0.7), ("R", -0.7))
+        for i, (xyz, axis) in enumerate((([x, 0, 1], [0, 0, 1]), ([0.5, 0, 0], [0, 1, 0])))
+    ]
+    joints[2]["parent"] = "base"
+    joints[2]["origin"]["axis"] = [0, 0, 1] if upright else [0, 1, 0]
+    robot = {"format": "armsim/robot/1", "name": "two", "convention": "origin", "joints": joints}
+    scenario = {
+        "format": "armsim/scenario/1",
+        "robot": {**robot, "tool": {"xyz": [0.5, 0, 0]}},
+        "duration": 0.3,
+        "control": {"law": "pd", "output": "torque", "kp": 50, "kd": 5, "target": [0.1, 0.2, 0, 0]},
+    }
+    test = {"control.target[2]": [-0.4, 0.5], "control.target[R1]": [0.3, 1.0]}
+    two = armsim.tune(scenario, {"control.kp": "10:90"}, "iae", {}, tmp_path / "t", trials=2, test=test)
+    _, places, *_ = saved(tuning_figure(two), tmp_path / "a.png").axes
+    label = "distance from the first joint's axis [m]" if upright else "horizontal position [m]"
+    assert places.get_xlabel() == label
+    drawn = np.vstack([dots.get_offsets() for dots in places.collections])
+    for bend in (0.3, 1.0) if upright else ():
+        place = [0.5 + 0.5 * np.cos(bend), 1 - 0.5 * np.sin(bend)]
+        assert np.isclose(drawn, place, atol=1e-9).all(axis=1).sum() == 2
+
+
 def test_of_an_arm_in_a_vertical_plane_cases_are_drawn_in_that_plane(tmp_path):
     test = {"control.target[0]": [-90, 0, 20], "control.target[1]": [0, 90]}
     planar = armsim.tune("two_link_hold", {"control.kp": "10:300"}, "iae", SHORT, tmp_path / "t", trials=3, test=test)
