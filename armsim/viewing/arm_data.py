@@ -19,28 +19,32 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
     Returns:
         name, up (unit vector against gravity), size (of the stretched arm), base, program (see `frames_program`), parts (see
         `armsim.figures.drawn_arm.ArmPart`) and joints, each with name, unit, turns, slides and offset (see `armsim.model.Joint`),
-        fixed (its own frame at x = 0, in that of the link before), frame (the user's, in its own), lower and upper (None without
-        a bound), initial and color.
+        fixed (its own frame at x = 0, in that of the link that carries it), frame (the user's, in its own), lower and upper
+        (None without a bound), initial and color. Of a tree: parent, the number of the link that carries it (-1 the base), where
+        it is not the one before; and followers, joints that mimic others, each with at, its place among all links.
     """
     arm = drawn.arm
-    joints = []
-    for i, joint in enumerate(arm.joints):
+    joints, followers = list[dict[str, Any]](), list[dict[str, Any]]()
+    for i, (joint, parent) in enumerate(zip(arm.limited, arm.parents, strict=True)):
         lower, upper = joint.bounds
-        joints.append(
-            {
-                "name": joint.name,
-                "unit": joint.kind.length,
-                "turns": joint.turns,
-                "slides": joint.slides,
-                "offset": joint.offset,
-                "fixed": pose_rows(Pose(joint.tilt, joint.position)),
-                "frame": pose_rows(joint.frame),
-                "lower": lower,
-                "upper": upper,
-                "initial": joint.initial,
-                "color": look(i).color,
-            }
-        )
+        data = {
+            "name": joint.name,
+            "unit": joint.kind.length,
+            "turns": joint.turns,
+            "slides": joint.slides,
+            "offset": joint.offset,
+            "fixed": pose_rows(Pose(joint.tilt, joint.position)),
+            "frame": pose_rows(joint.frame),
+            "lower": lower,
+            "upper": upper,
+            "initial": joint.initial,
+            "color": look(drawn.looks[i]).color,
+        }
+        data |= {} if parent == i - 1 else {"parent": parent}
+        if joint.mimic is None:
+            joints.append(data)
+        else:
+            followers.append({**data, "at": i})
     g = vector(arm.gravity)
     return {
         "name": arm.name,
@@ -50,6 +54,7 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
         "program": frames_program(arm),
         "parts": [{**asdict(part), "pose": rows(part.pose)} for part in drawn.parts],
         "joints": joints,
+        **({"followers": followers} if followers else {}),
     }
 
 

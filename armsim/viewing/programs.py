@@ -43,7 +43,7 @@ def frames_program(arm: Arm) -> str:
 
     def frames(*q: Scalar) -> list[Scalar]:
         own = own_poses(arm, list(q))
-        poses = [*own, own[-1] @ arm.placement(arm.tool)]
+        poses = [*own, own[arm.link_of(arm.tool)] @ arm.placement(arm.tool)]
         moments = [T.rotation @ of.h + T.position * of.mass for T, of in zip(own, arm.inertias, strict=True)]
         entries = [x for T in poses for row, p in zip(T.rotation, T.position, strict=True) for x in (*row, p)]
         return [*entries, *sum(moments, ZERO), arm.mass]

@@ -63,6 +63,30 @@ def test_a_slider_that_is_asked_for_changes_its_number_and_a_solid_payload_its_d
     assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
 
 
+def test_a_gripper_runs_in_its_page_with_a_force_at_the_finger_that_follows(browser, tmp_path):
+    q = [0.2, -1.0, 0.2, 0.1, 0.3, 0.02]
+    control = {"law": "pd", "output": "torque", "target": q, "kp": [60] * 5 + [300], "kd": [6] * 5 + [30]}
+    given = {
+        "format": "armsim/scenario/1",
+        "robot": "arm5_gripper",
+        "duration": 0.2,
+        "integrator": {"method": "rk4", "dt": 1e-4},
+        "control": control,
+        "external": [{"link": "F2", "force": [0, 0, -3]}],
+    }
+    file, page = tmp_path / "gripper.yaml", tmp_path / "gripper.html"
+    file.write_text(yaml.safe_dump(given))
+    armsim.view(file, page)
+    sound(browser, page)
+    browser.run("armsim.pause(); armsim.restart(); armsim.pause(); armsim.set('control.target[5]', 0.01)")
+    states = browser.run("armsim.steps(2000)")
+    run = armsim.simulate(file, {"control.target[5]": 0.01})
+    assert np.abs(np.array(states[:12]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
+    finger = matrices(run.scenario.arm, run.q[-1])[-2][:, 3]
+    arrow = browser.run("armsim.world.extras.external[0].position.toArray()")
+    assert np.abs(np.array(arrow)[:2] - finger[:2]).max() < SINGLE
+
+
 @pytest.mark.parametrize(
     ("given", "sliders", "found"),
     [

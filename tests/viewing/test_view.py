@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 import armsim
+from armsim.dynamics import own_poses
 from armsim.errors import UsageError
 from armsim.figures.drawn_run import columns_over_time
 from armsim.figures.envelope import Sum, curves_of
+from armsim.spatial import Z
 from armsim.viewing.arrays import Arrays
 from armsim.viewing.page import embedded
 from armsim.viewing.run_data import moments, run_data
+from tests.trees import tree
 from tests.viewing.pages import SINGLE, UNFUSED, drawn, matrices, page_matrices, sound
 
 
@@ -76,6 +79,73 @@ def test_sliders_of_a_robot_give_the_torques_that_hold_it(browser, robot_page):
     wanted = robot.inverse_dynamics(q)
     assert np.abs(np.array(held["torque"]) - wanted).max() < UNFUSED * max(1.0, np.abs(wanted).max())
     assert np.abs(page_matrices(browser.run("armsim.poses()")) - matrices(robot.arm, q)).max() < SINGLE
+
+
+@pytest.mark.parametrize("given", ["arm5_gripper", "torso", 22, 40])
+def test_a_tree_stands_where_armsim_has_it_and_has_sliders_of_what_leads(browser, tmp_path, given):
+    if isinstance(given, int):
+        file = tree(given)
+        given = tmp_path / "tree.yaml"
+        given.write_text(json.dumps(file))
+    armsim.view(given, tmp_path / "tree.html")
+    sound(browser, tmp_path / "tree.html")
+    robot = armsim.load_robot(given)
+    rng = np.random.default_rng(3)
+    q = [float(rng.uniform(*(end or 0.0 for end in joint.bounds))) for joint in robot.arm.joints]
+    assert browser.run("document.querySelectorAll('#side input[type=range]').length") == robot.arm.n
+    browser.run(f"armsim.set({q})")
+    assert np.abs(page_matrices(browser.run("armsim.poses()")) - matrices(robot.arm, q)).max() < SINGLE
+    wanted = robot.inverse_dynamics(q)
+    assert browser.run("armsim.held().torque") == pytest.approx(wanted, abs=UNFUSED * max(1.0, np.abs(wanted).max()))
+    x, y, z = robot.forward_kinematics(q).position
+    note = browser.run("document.querySelector('#side .note').textContent")
+    assert note == f"tool  x {x:.4f}  y {y:.4f}  z {z:.4f} m"
+    assert browser.run("armsim.world.models[0].layers.torque.length") == robot.arm.n
+    paint = "armsim.world.models[0].layers.solids.map(({ children: [solid] }) => solid.material.type)"
+    assert set(browser.run(paint)) == {"MeshPhongMaterial"}
+    carried = "armsim.world.models[0].joints.map(({ arc }) => arc.holder.parent.matrixWorld.toArray().slice(8, 11))"
+    axes = np.array(browser.run(carried))  # joints' axes where torques are drawn, on the links that carry them
+    own = [pose.rotation @ Z for pose, link in zip(own_poses(robot.arm, q), robot.arm.links) if link.mimic is None]
+    assert np.abs(axes - [[*map(float, axis)] for axis in own]).max() < SINGLE
+
+
+def test_the_page_of_a_gripper_moves_both_fingers_and_has_units_of_each_joint(browser, tmp_path):
+    run = armsim.simulate("arm5_gripper_pick", {"log.every": 0.05})
+    armsim.view(run, tmp_path / "page.html", degrees=True)
+    sound(browser, tmp_path / "page.html")
+    for k in (0, 60, 28):
+        browser.run(f"armsim.seek({float(run.t[k])!r})")
+        found = page_matrices(browser.run("armsim.poses()"))
+        assert np.abs(found - matrices(run.scenario.arm, run.q[k])).max() < SINGLE
+    rows = browser.run(
+        "[...document.querySelectorAll('tbody tr')].map(row => [...row.children].map(one => one.textContent))"
+    )
+    assert [row[0] for row in rows] == run.scenario.arm.joint_names
+    assert rows[1][1:3] == [f"{told(np.degrees(run.q[28, 1]))} deg", f"{told(run['tau_motor_R2_Nm'][28])} N·m"]
+    assert rows[5][1:3] == [f"{told(run.q[28, 5])} m", f"{told(run['tau_motor_F1_N'][28])} N"]
+    heads = browser.run("[...document.querySelectorAll('thead th')].map(one => one.textContent)")
+    assert heads[1:3] == ["position", "torque"]
+    keys = browser.run("[...document.querySelectorAll('figcaption')].map(one => one.textContent)")
+    assert "position [m]F1F2" in keys
+
+
+def test_a_motor_at_a_joint_that_mimics_another_drives_the_page_of_a_run(browser, tmp_path):
+    body = {"point": {"mass": 1, "center": [0.3, 0, 0]}}
+    motor = {"Kp": 0.1, "Ra": 1, "gear": 50, "limits": {"speed": 300}}
+    joints = [
+        {"name": "A", "type": "revolute", "mdh": {}, "bodies": [body]},
+        {"name": "B", "type": "revolute", "mdh": {}, "bodies": [body], "mimic": {"joint": "A"}, "motor": motor},
+    ]
+    robot = {"format": "armsim/robot/1", "name": "pair", "gravity": [0, 0, 0], "joints": joints}
+    given = {"format": "armsim/scenario/1", "robot": robot, "duration": 0.1, "inputs": {"voltage": [5]}}
+    armsim.view(armsim.simulate(given), tmp_path / "page.html")
+    sound(browser, tmp_path / "page.html")
+    assert browser.run("document.querySelector('tbody .share').textContent").endswith("speed")
+
+
+def told(x: float) -> str:
+    """A number as a table of a page has it."""
+    return f"{round(float(x), 5):.4g}".replace("-", "−")
 
 
 @pytest.mark.parametrize(("page", "again"), [("live", "restart()"), ("run_page", "play()")])

@@ -45,13 +45,13 @@ export class ArmModel {
         this.whole = new THREE.Group();
         this.root = fixed(arm.base);
         this.whole.add(this.root);
-        let parent = this.root;
-        this.joints = arm.joints.map((joint, i) => {
+        this.links = [];
+        arm.links.forEach((joint, i) => {
             const seat = fixed(joint.fixed), own = fixed(joint.fixed), frame = fixed(joint.frame);
-            parent.add(seat);
+            const parent = joint.parent ?? i - 1, leads = arm.joints.includes(joint);
+            (parent < 0 ? this.root : this.links[parent].own).add(seat);
             this.whole.add(own);
             own.add(frame);
-            parent = own;
             this.put(frame, "frames", triad(TRIAD * size));
             const dashes = new THREE.LineDashedMaterial({ dashSize: 0.02 * size, gapSize: 0.01 * size });
             this.put(own, "axes", lines([[0, 0, -AXIS * size], [0, 0, AXIS * size]], dashes));
@@ -62,12 +62,13 @@ export class ArmModel {
                 dashes.color.set(themeColor("--ink"));
                 write(name, themeColor("--ink"), themeColor("--sky"));
             });
-            return { joint, own, frame, arc: pale ? null : this.arc(seat, joint) };
+            this.links.push({ joint, own, frame, arc: pale || !leads ? null : this.arc(seat, joint) });
         });
+        this.joints = this.links.filter(({ joint }) => arm.joints.includes(joint));
         this.tool = fixed(arm.base);
         this.whole.add(this.tool);
         this.tool.add(this.cross(color));
-        this.build([this.root, ...this.joints.map(({ own }) => own), this.tool]);
+        this.build([this.root, ...this.links.map(({ own }) => own), this.tool]);
         this.ball = new THREE.Mesh(new THREE.SphereGeometry(0.02 * size, 24, 16), new THREE.MeshBasicMaterial({ color: 0xcc79a7, depthTest: false }));
         this.ball.renderOrder = 4;
         this.put(this.whole, "mass", this.ball);
@@ -75,7 +76,7 @@ export class ArmModel {
         this.pose(arm.joints.map((joint) => joint.initial));
         const places = poses(arm, this.q).map((T) => [T[3], T[7], T[11]]);
         const near = (a, b) => Math.hypot(...a.map((x, k) => x - b[k])) < NEAR * size;
-        this.lines = arm.joints.map((_, i) => places.slice(0, i).filter((place) => near(place, places[i])).length);  // of names, one below the other
+        this.lines = arm.links.map((_, i) => places.slice(0, i).filter((place) => near(place, places[i])).length);  // of names, one below the other
     }
 
     material(color) {
@@ -91,10 +92,10 @@ export class ArmModel {
     /** Put all parts into the frames that they are fixed to. */
     build(frames) {
         const metal = this.material(0x6b7480);
-        const paints = this.arm.joints.map(({ color }) => this.material(new THREE.Color(color).lerp(new THREE.Color(0xffffff), 0.3)));
+        const paints = [...this.arm.joints, ...(this.arm.followers ?? [])].map(({ color }) => this.material(new THREE.Color(color).lerp(new THREE.Color(0xffffff), 0.3)));
         for (const part of this.arm.parts) {
             const made = shape(part).applyMatrix4(matrix(part.pose));
-            if (part.drum) frames[part.frame].add((this.joints[part.joint].drum = new THREE.Mesh(made, this.material(0x7d8794))));
+            if (part.drum) frames[part.frame].add((this.links[part.frame - 1].drum = new THREE.Mesh(made, this.material(0x7d8794))));
             else {
                 const holder = new THREE.Group(), solid = new THREE.Mesh(made, part.joint === null ? metal : paints[part.joint]);
                 this.put(frames[part.frame], "solids", holder.add(solid));
@@ -161,7 +162,7 @@ export class ArmModel {
         this.q = Array.from(q);
         for (const { solid, part } of this.carried) solid.visible = t === null || (t >= (part.start ?? 0) && t < (part.end ?? Infinity));
         const found = poses(this.arm, this.q);
-        [...this.joints.map(({ own }) => own), this.tool].forEach((own, i) => {
+        [...this.links.map(({ own }) => own), this.tool].forEach((own, i) => {
             own.matrix.copy(matrix(found[i]));
             own.matrixWorldNeedsUpdate = true;
         });
@@ -196,6 +197,6 @@ export class ArmModel {
     /** Poses of the links' frames, by the user's convention, and of the tool, as they are drawn: 4 by 4, row by row. */
     get drawn() {
         this.whole.updateMatrixWorld(true);
-        return [...this.joints.map(({ frame }) => frame), this.tool].map((o) => o.matrixWorld.clone().transpose().toArray());
+        return [...this.links.map(({ frame }) => frame), this.tool].map((o) => o.matrixWorld.clone().transpose().toArray());
     }
 }

@@ -1,7 +1,9 @@
 // Where an arm of `armsim.viewing.arm_data` is, by the program that armsim prints for it. Matrices are 4 by 4, row by row.
 
-/** Load the program of an arm. */
+/** Load the program of an arm, and put its joints and those that follow them in one list of links. */
 export async function prepare(arm) {
+    arm.links = [...arm.joints];
+    for (const follower of arm.followers ?? []) arm.links.splice(follower.at, 0, follower);
     arm.frames = (await loaded(arm.program)).frames;
 }
 
@@ -12,12 +14,12 @@ export function point(T, p) {
 /** The links' own frames in the world; the tool's last. */
 export function poses(arm, q) {
     const found = arm.frames(q);
-    return [...arm.joints, "tool"].map((_, i) => [...found.slice(12 * i, 12 * i + 12), 0, 0, 0, 1]);
+    return [...arm.links, "tool"].map((_, i) => [...found.slice(12 * i, 12 * i + 12), 0, 0, 0, 1]);
 }
 
 /** Where the tool is [m]. */
 export function tool(arm, q) {
-    const found = arm.frames(q), first = 12 * arm.joints.length;
+    const found = arm.frames(q), first = 12 * arm.links.length;
     return [3, 7, 11].map((i) => found[first + i]);
 }
 

@@ -185,6 +185,24 @@ export function valueAt(points, t) {
     return share ? (1 - share) * y[k] + share * y[next] : y[k];
 }
 
+/** Of each joint its curve of a quantity, with the unit of its panel and its limits; null where there is none. */
+export function ofJoints(panels, joints, kind) {
+    const found = joints.map(() => null);
+    for (const panel of panels.filter((one) => one.kind === kind)) {
+        for (const curve of panel.curves) {
+            const limits = panel.limits.filter(([look]) => look === curve.look).map(([, x]) => x);
+            if (curve.look < found.length) found[curve.look] = { curve, unit: panel.unit, limits };
+        }
+    }
+    return found;
+}
+
+/** Units of joints' curves: in the heading of their column where all have the same, else behind each number. */
+export function units(found) {
+    const all = new Set(found.filter(Boolean).map(({ unit }) => unit)), shared = all.size === 1;
+    return { heading: shared ? ` [${[...all][0]}]` : "", of: (i) => (shared ? "" : ` ${found[i].unit}`) };
+}
+
 const LOADS = { voltage: "voltage", current: "current", tau_motor: "torque", qd: "speed" };
 
 /** How much of each joint's limits is taken: the greatest share, and of what; null without limits. `value(curve)` is its present value. */
@@ -193,7 +211,7 @@ export function shares(panels, joints, value) {
     for (const panel of panels) {
         for (const curve of panel.kind in LOADS ? panel.curves : []) {
             const bound = Math.max(...panel.limits.filter(([look]) => look === curve.look).map(([, x]) => x));
-            if (!(bound > 0)) continue;
+            if (!(bound > 0) || curve.look >= joints) continue;
             const share = Math.abs(value(curve)) / bound;
             if (found[curve.look][0] === null || share > found[curve.look][0]) found[curve.look] = [share, LOADS[panel.kind]];
         }

@@ -2,7 +2,7 @@ import { ArmModel } from "./arm.js";
 import { Forces } from "./forces.js";
 import { poses, tool } from "./kinematics.js";
 import { JointTable, atLimit, before, between, cell, digits, element, placeText, placed, unpacked } from "./parts.js";
-import { Plot, shares, valueAt } from "./plots.js";
+import { Plot, ofJoints, shares, units, valueAt } from "./plots.js";
 import { World, ball, way } from "./world.js";
 
 const COLORS = [0x0072b2, 0xd55e00];  // of tools and their ways
@@ -28,10 +28,6 @@ class Track {
     at(t) {
         return between(this.q, this.n, ...placed(this.times, t));
     }
-
-    of(kind) {
-        return this.panels.find((panel) => panel.kind === kind);
-    }
 }
 
 /** A page of one run, or two. */
@@ -47,10 +43,9 @@ export function runPage({ arms, runs, arrays: packed }) {
     world.frame([...bare, ...tracks.flatMap((track) => poses(track.arm, track.at(0)).map((T) => [T[3], T[7], T[11]])), world.origin]);
 
     const start = Math.min(...tracks.map((track) => track.times[0])), end = Math.max(...tracks.map((track) => track.times.at(-1)));
-    const torques = first.of("tau_motor"), positions = first.of("q");
-    const peaks = torque => torques.limits.filter(([look]) => look === torque.look).map(([, x]) => x);
-    const scale = (torques?.curves ?? []).map((curve) => Math.max(...peaks(curve), 0) || first.points(curve).y.reduce((most, x) => Math.max(most, Math.abs(x)), 0) || 1);
-    const table = new JointTable(arm, [`position${units(positions)}`, `torque${units(torques)}`]), place = element("p", { className: "note" });
+    const torques = ofJoints(first.panels, arm.joints, "tau_motor"), positions = ofJoints(first.panels, arm.joints, "q"), [unit, force] = [positions, torques].map(units);
+    const scale = torques.map((of) => of && (Math.max(...of.limits, 0) || first.points(of.curve).y.reduce((most, x) => Math.max(most, Math.abs(x)), 0) || 1));
+    const table = new JointTable(arm, [`position${unit.heading}`, `torque${force.heading}`]), place = element("p", { className: "note" });
     document.getElementById("side").append(table.element, place);
     if (other) document.getElementById("side").append(element("p", { className: "note" }, `In front: ${first.name}. Pale, its curves dotted: ${other.name}.`));
     let now = start, last = null, playing = false, speed = 1, due = 0;
@@ -81,10 +76,6 @@ export function runPage({ arms, runs, arrays: packed }) {
         else return;
         event.preventDefault();
     });
-
-    function units(panel) {
-        return panel ? ` [${panel.unit}]` : "";
-    }
 
     /** To the row after the present one, or the row before. */
     function row(by) {
@@ -131,11 +122,10 @@ export function runPage({ arms, runs, arrays: packed }) {
     function loads() {
         const value = (curve) => valueAt(first.points(curve), now), share = shares(first.panels, first.n, value);
         arm.joints.forEach((joint, i) => {
-            const torque = torques?.curves.findIndex((curve) => curve.look === i) ?? -1, q = positions?.curves.find((curve) => curve.look === i);
-            const tau = torque < 0 ? null : value(torques.curves[torque]);
-            if (torque >= 0) models[0].load(i, tau / scale[torque], atLimit(share[i][0]));
+            const tau = torques[i] && value(torques[i].curve), q = positions[i] ? value(positions[i].curve) : models[0].q[i];
+            if (torques[i]) models[0].load(i, tau / scale[i], atLimit(share[i][0]));
             else models[0].load(i, 0, false);
-            table.set(i, [cell(q ? value(q) : models[0].q[i]), tau === null ? "–" : cell(tau)], ...share[i]);
+            table.set(i, [cell(q) + unit.of(i), tau === null ? "–" : cell(tau) + force.of(i)], ...share[i]);
         });
     }
 

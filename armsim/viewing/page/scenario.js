@@ -4,7 +4,7 @@ import { Forces } from "./forces.js";
 import { History } from "./history.js";
 import { poses, tool } from "./kinematics.js";
 import { JointTable, atLimit, cell, digits, element, placeText, slider } from "./parts.js";
-import { Plot, shares } from "./plots.js";
+import { Plot, ofJoints, shares, units } from "./plots.js";
 import { PUSH, pusher } from "./push.js";
 import { World, aim, arrow, ball, way } from "./world.js";
 
@@ -23,11 +23,10 @@ export async function scenarioPage({ arms: [arm], program, numbers, panels, row:
     const world = new World(arm), model = new ArmModel(arm), open = defaults();
     world.add(model);
     for (const number of numbers) open[number.field] = number.value;
-    const joints = arm.joints.map((_, i) => i), of = (kind) => panels.find((panel) => panel.kind === kind), positions = of("q"), torques = of("tau_motor");
+    const joints = arm.joints.map((_, i) => i), [positions, torques] = ["q", "tau_motor"].map((kind) => ofJoints(panels, joints, kind)), [unit, tauUnit] = [positions, torques].map(units);
     const q = (row) => arm.joints.map((joint) => row[place[`q_${joint.name}_${joint.unit}`]]);
     const value = (curve, row) => curve.value.terms.reduce((sum, [heading, factor]) => sum + factor * row[place[heading]], curve.value.constant);
     const curves = panels.flatMap((panel) => panel.curves.concat(panel.references.filter((curve) => curve.value.terms.length)));
-    const curvesOf = (panel) => joints.map((i) => panel?.curves.find((curve) => curve.look === i)), torqueOf = curvesOf(torques), positionOf = curvesOf(positions);
     const history = new History(curves, SHOWN, value), push = numbers.filter((number) => number.group === "push");
     const targetOf = joints.map((i) => numbers.find((number) => number.group === "target" && number.joint === i)), targeted = targetOf.every(Boolean);
     const followed = arm.joints.map((joint) => place[`q_ref_${joint.name}_${joint.unit}`]), aimed = targeted || !followed.includes(undefined);
@@ -35,7 +34,7 @@ export async function scenarioPage({ arms: [arm], program, numbers, panels, row:
     const acting = new Forces(world, forces);
     const pushed = world.extra("forces", "force on the tool", arrow(0xcc3311));
     const trail = world.extra("trail", "tool's way", way(History.room, 0x0072b2));
-    const table = new JointTable(arm, [`position [${positions?.unit}]`, `torque [${torques?.unit}]`]), where = element("p", { className: "note" });
+    const table = new JointTable(arm, [`position${unit.heading}`, `torque${tauUnit.heading}`]), where = element("p", { className: "note" });
     document.getElementById("side").append(table.element, where);
     const show = sliders(numbers, degrees, set);
     const plots = panels.map((panel) => new Plot(panel, (curve) => history.points(curve), null));
@@ -146,11 +145,11 @@ export async function scenarioPage({ arms: [arm], program, numbers, panels, row:
         acting.show(now, model.drawn);
         aim(pushed, at, force, arm.size * Math.min(1, 0.12 + (0.5 * Math.hypot(...force)) / PUSH));
         for (const i of joints) {
-            const tau = torqueOf[i] ? value(torqueOf[i], row) : null, position = positionOf[i] ? value(positionOf[i], row) : model.q[i];
-            const bound = Math.max(0, ...(torques?.limits ?? []).filter(([look]) => look === i).map(([, x]) => x));
+            const tau = torques[i] && value(torques[i].curve, row), position = positions[i] ? value(positions[i].curve, row) : model.q[i];
+            const bound = Math.max(0, ...(torques[i]?.limits ?? []));
             most[i] = Math.max(most[i], Math.abs(tau ?? 0));
             model.load(i, (tau ?? 0) / (bound || most[i]), atLimit(share[i][0]));
-            table.set(i, [cell(position), tau === null ? "–" : cell(tau)], ...share[i]);
+            table.set(i, [cell(position) + unit.of(i), tau === null ? "–" : cell(tau) + tauUnit.of(i)], ...share[i]);
         }
         where.textContent = placeText(at);
         clock.textContent = `${now.toFixed(2)} s`;
