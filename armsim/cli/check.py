@@ -110,7 +110,7 @@ class _Result:
             end = "counted as faults" if strict else "it can be run"
             echo(f"{file}: {_count(len(self.warnings), 'warning')}; {end}")
         if verbose and arm is not None:
-            echo(f"  {arm.name}: {_count(arm.n, 'joint')}")
+            echo(f"  {arm.name}: {_count(len(arm.links), 'joint')}")
 
     def data(self) -> dict[str, Any]:
         """As plain data; the advice on a scenario's step, as text, under "step"; likewise "study"."""

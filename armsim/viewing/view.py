@@ -150,7 +150,7 @@ def _robot(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
     return {
         "kind": "robot",
         "name": arm.name,
-        "subtitle": f"{counted(arm.n, 'joint')}: {', '.join(joint.name for joint in arm.joints)}",
+        "subtitle": f"{counted(len(arm.links), 'joint')}: {', '.join(arm.link_names)}",
         "described": f"The arm {arm.name}; sliders beside it turn its joints.",
         "arms": [arm_data(DrawnArm.of(robot))],
         "q": list(arm.initial),
