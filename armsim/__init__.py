@@ -1,4 +1,4 @@
-"""armsim: the dynamics of serial robot arms, from one YAML file.
+"""armsim: the dynamics of robot arms, from one YAML file.
 
     arm = armsim.load_robot("robots/arm5.yaml")
     tau = arm.inverse_dynamics(q, qd, qdd)

@@ -31,7 +31,7 @@ def reach(arm: Arm) -> float:
     a lower bound of the reach.
     """
     path = arm.path(arm.link_of(arm.tool))[::-1]
-    joints = [arm.limited[i] for i in path]
+    joints = [arm.links_in_range[i] for i in path]
     if any(joint.kind.slides and None in joint.bounds for joint in joints):
         return math.inf
     start = own_poses(arm, [0.0] * arm.n)[path[0]].position

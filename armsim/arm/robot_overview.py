@@ -191,7 +191,7 @@ def arm_overview(
         gravity=list(arm.gravity),
         mass=heaviest.mass,
         reach=far if math.isfinite(far) else None,
-        joints=[_joint(*links, degrees) for links in zip(arm.links, arm.limited, strict=True)],
+        joints=[_joint(*links, degrees) for links in zip(arm.links, arm.links_in_range, strict=True)],
         links=[LinkInertia(name=link.name, **vars(link_inertia(link))) for link in arm.links],
         frames=[FrameFacts(frame.name, frame.link, [*frame.pose.position]) for frame in arm.frames[1:]],
         payload=None if carried == Inertia() else summed(carried),

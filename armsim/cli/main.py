@@ -107,7 +107,7 @@ Examples:
 @click.version_option(__version__, "-V", "--version", prog_name="armsim", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context) -> None:
-    """The dynamics of serial robot arms, from one YAML file: simulate them, ask what torques they need.
+    """The dynamics of robot arms, from one YAML file: simulate them, ask what torques they need.
 
     ROBOT and SCENARIO are files, or names of shipped ones.
     """

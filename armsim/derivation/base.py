@@ -132,8 +132,9 @@ def base_parameters(
             if factor != 0:
                 combination += factor * sympy.Symbol(f"{kind}{i + 1}")
                 value += factor * values[len(PARAMETERS) * i + PARAMETERS.index(kind)]
-        kind = next(kind for (_, kind), factor in zip(names, row) if factor != 0)
-        unit = "kg" if kind == "M" else "kg m" if kind.startswith("M") else "kg m²"
+        i, kind = next(name for name, factor in zip(names, row) if factor != 0)
+        slides = kind == "Ia" and not arm.arm.links[i].kind.turns
+        unit = "kg" if kind == "M" or slides else "kg m" if kind.startswith("M") else "kg m²"
         value = sympy.factor_terms(sympy.expand(value))
         found.append(BaseParameter(combination, value, float(value.subs(arm.at)), unit))
     shown = {str(x) for p in found for x in p.combination.free_symbols}

@@ -93,7 +93,7 @@ class Closed:
 
         for i, k in enumerate(multiples):
             if k:
-                q, angle = self.motion.q[self.motion.led[i][0]], self.motion.angles[i]
+                q, angle = self.motion.q[self.motion.leaders[i][0]], self.motion.angles[i]
                 ratio, offset = angle.coeff(q), angle.subs(q, 0)
                 factor = {ONE: fraction(ratio)} if ratio.is_Rational else named(f"ratio{i + 1}", ratio)
                 p = plus(p, times(variable(str(q)), factor), k)

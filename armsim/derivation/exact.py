@@ -63,7 +63,7 @@ class ExactArm:
     rounded: bool = False
 
     @property
-    def led(self) -> list[tuple[int, sympy.Expr]]:
+    def leaders(self) -> list[tuple[int, sympy.Expr]]:
         """Of every link the index of the joint whose position decides its own, and the ratio of their velocities."""
         links = self.arm.links
         return [(self.arm.leader(link), link.mimic.ratio if link.mimic else sympy.Integer(1)) for link in links]

@@ -80,7 +80,7 @@ class Writer:
         for run in self.runs:
             known: dict[int, str] = {}
             for i in run:
-                own = known[i] = str(rates[self.motion.led[i][0]])
+                own = known[i] = str(rates[self.motion.leaders[i][0]])
                 before = known.get(self.parents[i])
                 if before is None:
                     continue

@@ -107,7 +107,7 @@ def lagrange_at(
     still = T * zero
     slopes: dict[int, Objects] = {}
     motions = [(T, still, still, slopes)]
-    for i, (joint, inertia, (leader, led)) in enumerate(zip(arm.links, exact_arm.inertias, exact_arm.led)):
+    for i, (joint, inertia, (leader, led)) in enumerate(zip(arm.links, exact_arm.inertias, exact_arm.leaders)):
         T, rate, second, slopes = motions[arm.parents[i] + 1]
         ratio = number(led)
         k = number(slides(joint)) if joint.kind.slides else zero

@@ -46,7 +46,7 @@ class MotionRing:
         atoms: What the arm's constants are polynomials of: symbols, surds, sines and cosines of constant angles.
         constants: The ring of the constants alone; a generator more, as rings have one at least.
         q, qd, qdd, tau: SymPy symbols of joint positions, velocities, accelerations and forces.
-        led: As `ExactArm.led`, the ratios as elements of the ring.
+        leaders: As `ExactArm.leaders`, the ratios as elements of the ring.
         turned: Of every link cosine and sine of position + offset, as elements of the ring; 1 and 0 where it does not turn.
         along: Of every link position + offset as an element of the ring, the position 0 where it does not slide.
         positions: Of every link the joint's position as a graph takes it.
@@ -73,7 +73,7 @@ class MotionRing:
         self.tau = [named("tau", i) for i in n]
         self.c, self.s = ([named(letter, i) for i in range(len(arm.links))] for letter in "cs")
         generators = [*self.atoms]
-        for joint, c, s, (leader, _) in zip(arm.links, self.c, self.s, exact_arm.led):
+        for joint, c, s, (leader, _) in zip(arm.links, self.c, self.s, exact_arm.leaders):
             generators += [c, s] if joint.kind.turns else []
             generators += [self.q[leader]] if joint.kind.slides else []
         self.ring = PolyRing([*dict.fromkeys(generators), *self.qd, *self.qdd], sympy.QQ)
@@ -83,10 +83,10 @@ class MotionRing:
         self.inverses = [(self.place[x], self.place[1 / x]) for x in self.atoms if 1 / x in self.atoms and not x.is_Pow]
         self.turned: list[tuple[Any, Any]] = []
         self.angles: list[sympy.Expr] = []
-        self.led = [(leader, self.constant(ratio)) for leader, ratio in exact_arm.led]
+        self.leaders = [(leader, self.constant(ratio)) for leader, ratio in exact_arm.leaders]
         self.along: list[Any] = []
         self.positions: list[Any] = []
-        for i, (joint, x, (leader, ratio)) in enumerate(zip(arm.links, arm.positions(self.q), self.led)):
+        for i, (joint, x, (leader, ratio)) in enumerate(zip(arm.links, arm.positions(self.q), self.leaders)):
             cos, sin = sympy.cos(joint.offset), sympy.sin(joint.offset)
             quarters = cos.is_Integer and sin.is_Integer  # an offset of right angles changes but places and signs
             self.angles.append(x if quarters else x + joint.offset)
@@ -145,7 +145,7 @@ class MotionRing:
     def slope(self, p: PolyElement, i: int) -> PolyElement:
         """The derivative by joint position i."""
         result = self.ring.zero
-        for k, (leader, ratio) in enumerate(self.led):
+        for k, (leader, ratio) in enumerate(self.leaders):
             if leader == i and self.turns[k]:
                 c, s = self.gen(self.c[k]), self.gen(self.s[k])
                 result = result - p.diff(c) * s * ratio + p.diff(s) * c * ratio

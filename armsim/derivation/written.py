@@ -149,7 +149,7 @@ def kinematics(exact: ExactArm, motion: MotionRing) -> tuple[list[list[Any]], li
     n = range(exact.arm.n)
     angular = [[motion.ring.zero for _ in n] for _ in range(3)]
     for i in exact.arm.path(last):
-        leader, ratio = motion.led[i]
+        leader, ratio = motion.leaders[i]
         for k in range(3) if motion.turns[i] else ():
             angular[k][leader] += links[i][k][2] * ratio
     linear = [[motion.slope(pose[k][3], i) for i in n] for k in range(3)]

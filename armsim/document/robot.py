@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import partial
 from typing import Any, Self
 
 from armsim.document import other_words as words
@@ -26,6 +27,7 @@ from armsim.document.composite import (
 )
 from armsim.document.kinds import Format
 from armsim.document.motor import DryFriction, JointCoulomb, Motor
+from armsim.document.paths import parse_path
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, Scalar, shown
 from armsim.formulas.quantity import Context
@@ -397,7 +399,7 @@ class Robot(Document):
         """Names of all joints; None if a fault leaves one unknown."""
         return tuple(joint.name for joint in self.joints) if self.is_known else None
 
-    def coupled(self, joint: Joint) -> list[tuple[int, Joint]]:
+    def coupling(self, joint: Joint) -> list[tuple[int, Joint]]:
         """A joint that mimics none, and those that mimic it, each with its index."""
         joints = enumerate(self.joints or ())
         return [(i, x) for i, x in joints if x is joint or (x is not None and x.mimic and x.mimic.joint == joint.name)]
@@ -406,7 +408,7 @@ class Robot(Document):
     def motors(self) -> tuple[tuple[Any, Any], ...]:
         """Name and motor of every joint that mimics none; its own motor or that of one that mimics it, None without any."""
         joints = [joint for joint in self.joints or () if joint is not None]
-        free = [(joint, self.coupled(joint)) for joint in joints if joint.mimic is None]
+        free = [(joint, self.coupling(joint)) for joint in joints if joint.mimic is None]
         return tuple(
             (joint.name, next((one.motor for _, one in all_ if one.motor is not None), None)) for joint, all_ in free
         )
@@ -443,30 +445,46 @@ class Robot(Document):
             leader = known.get(joint.mimic.joint)
             if leader is None or leader.mimic is not None:
                 continue
-            self._check_range(joint, leader, f"{where}.limits", context)
-            others = [one for _, one in self.coupled(leader) if one is not joint]
+            others = [one for _, one in self.coupling(leader) if one is not joint]
             for key in ("motor", "limits", "spring"):
                 both = next((one.name for one in others if one.given(key)), None)
                 if joint.given(key) and both is not None:
                     expected, mend = f"`{key}` at one of the joints {both} and {joint.name}", "leave one of them out"
                     context.report.add(joint.place_of(key), f"{where}.{key}", expected, "both: they move as one", mend)
+        for relation in self.relations:
+            (at,) = (step for step in parse_path(relation.at) if isinstance(step, int))
+            limits: Any = self.joints[at].limits
+            if RANGE.holds(limits) and not relation.holds(self):
+                found, mend = f"{limits.lower.shown} to {limits.upper.shown}", "correct the limits, or where it begins"
+                context.report.add(limits.place, f"{path}[{at}].limits", relation.expected, found, mend)
 
-    def _check_range(self, joint: Joint, leader: Joint, path: str, context: Context) -> None:
-        """Report limits of a follower that its initial position is not within."""
-        mimic: Any = joint.mimic
-        limits = joint.limits
-        if limits is None or None in (leader.initial, mimic.ratio, mimic.offset) or not RANGE.numbers(limits):
-            return
-        turn = math.pi / 180 if self.degrees else 1.0
-        turns = [turn if JOINT_TYPES[one.type].turns else 1.0 for one in (leader, joint) if one.type in JOINT_TYPES]
-        if len(turns) == 2:
-            initial = mimic.ratio.value * leader.initial.value * turns[0] / turns[1] + mimic.offset.value
-            if not limits.lower.value <= initial <= limits.upper.value:
-                expected = f"a range with its initial position, which {leader.name} decides: {initial:.6g}"
-                found = f"{limits.lower.shown} to {limits.upper.shown}"
-                context.report.add(
-                    limits.place, path, expected, found, f"correct the limits, or `initial` of {leader.name}"
-                )
+    @property
+    def relations(self) -> tuple[Relation, ...]:  # type: ignore[override]  # the others are of a class
+        """That the initial positions of followers, which others decide, are within their limits."""
+        at = {joint.name: i for i, joint in enumerate(self.joints or ()) if joint is not None}
+        turn = math.pi / 180 if self.units is not None and self.degrees else 1.0
+        found = []
+        for name, i in at.items():
+            joint = self.joints[i]
+            k = None if joint.mimic is None or joint.limits is None else at.get(joint.mimic.joint)
+            if k is None or None in (joint.type, self.joints[k].type):
+                continue
+            turns = [turn if JOINT_TYPES[self.joints[of].type].turns else 1.0 for of in (k, i)]
+            here = f"joints[{i}]."
+            keys = (
+                f"joints[{k}].initial",
+                *(here + key for key in ("mimic.ratio", "mimic.offset", "limits.lower", "limits.upper")),
+            )
+            within = partial(_within, turns[0] / turns[1])
+            expected = f"a range with the position at which {self.joints[k].name} lets {name} begin"
+            found.append(Relation(keys, within, expected, f"{here}limits"))
+        return tuple(found)
+
+
+def _within(turns: float, q: Any, ratio: Any, offset: Any, lower: Any, upper: Any) -> list[Any]:
+    """Conditions that a follower is within its limits; `turns` is the leader's unit in the follower's."""
+    x = ratio * q * turns + offset
+    return [lower <= x, x <= upper]
 
 
 def _check_name(
@@ -481,7 +499,8 @@ def _check_name(
     if holder is None or None in (holder.entries[key], *known) or holder.entries[key] in known:
         return
     node = holder.value_node(key)
-    mend = suggestion(str(holder.entries[key]), known, "names here are")
+    known = list(dict.fromkeys(known))
+    mend = suggestion(str(holder.entries[key]), known, "names here are") if known else "let one joint mimic none"
     context.report.add(node.place, join(path, key), expected, shown(node), mend)
 
 

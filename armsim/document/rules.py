@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from armsim.document.paths import parse_path
 from armsim.formulas.quantity import Quantity
 from armsim.records import record
 
@@ -84,8 +85,9 @@ class Relation:
         """The numbers in a document that has been read; none where one of them has no value."""
         found: list[Any] = [document] * len(self.keys)
         for i, key in enumerate(self.keys):
-            for step in key.split("."):
-                found[i] = None if found[i] is None else found[i].entries[step]
+            for step in parse_path(key):
+                below = found[i]
+                found[i] = None if below is None else below[step] if isinstance(step, int) else below.entries[step]
         return [] if None in found else found
 
     def holds(self, document: Keys) -> bool:

@@ -102,7 +102,7 @@ class DrawnArm:
     def size(self) -> float:
         """Length of the stretched arm [m]; 1 for one without any."""
         arm = self.arm
-        slides = [abs(link.slides * link.initial) for link in arm.limited]
+        slides = [abs(link.slides * link.initial) for link in arm.links_in_range]
         return float(arm.longest([float(np.linalg.norm(vector(end))) for end in arm.ends], slides)) or 1.0
 
     @cached_property

@@ -181,7 +181,7 @@ class Panels:
         if self.arm is None:
             return []
         limits = dict(enumerate(self.run.control("limit", self.arm.n) or ()))
-        joint = [*self.arm.joints, *(link for link in self.arm.limited if link.mimic)][i]
+        joint = [*self.arm.joints, *(link for link in self.arm.links_in_range if link.mimic)][i]
         output = (self.run.scenario.get("control") or {}).get("output")
         return [turn(unit) * x for x in bounds(kind, joint, limits.get(i), output)]
 

@@ -142,7 +142,7 @@ def _triad(axis: Any, seen: Camera, frame: Array, length: float) -> None:
 def _fan(drawn: DrawnArm, i: int, q: Sequence[float], frames: Array) -> Array | None:
     """The range of a joint: a sector about its axis from the way the link points, or a bar along it; None without one."""
     arm, size = drawn.arm, drawn.size
-    joint, x = arm.limited[i], arm.positions(q)[i]
+    joint, x = arm.links_in_range[i], arm.positions(q)[i]
     lower, upper = joint.bounds
     if lower is None or upper is None:
         return None
@@ -191,7 +191,7 @@ def _table(drawn: DrawnArm, q: Sequence[float], frames: Array, degrees: bool) ->
     names = [name if len(name) <= 16 else f"{name[:15]}…" for name in ("base", *arm.link_names)]
     chain = carriers == sorted(set(carriers))
     rows = [("joint", "type", "position", "range", "to the next" if chain else "length")]
-    for i, (joint, x) in enumerate(zip(arm.limited, arm.positions(q), strict=True)):
+    for i, (joint, x) in enumerate(zip(arm.links_in_range, arm.positions(q), strict=True)):
         apart = f"{tick(lengths[i + chain], 4)} m" + ("" if chain else f" from {names[carriers[i]]}")
         kind = joint.type + ("" if joint.mimic is None else f", follows {joint.mimic.joint}")
         turn = math.degrees(1.0) if degrees and joint.kind.turns else 1.0

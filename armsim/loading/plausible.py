@@ -245,7 +245,7 @@ def _of_stops(arm: Arm, robot: document.Robot, path: str) -> Iterator[Fault]:
             continue
         fastest = max(math.sqrt(limit.stiffness / inertia), limit.damping / inertia)  # 1/s
         if fastest * SHORTEST_STEP > 2:
-            at, limits = next((k, one.limits) for k, one in robot.coupled(robot.free[i]) if one.limits is not None)
+            at, limits = next((k, one.limits) for k, one in robot.coupling(robot.free[i]) if one.limits is not None)
             yield Fault(
                 limits.stiffness.place,
                 join(path, f"joints[{at}].limits"),
@@ -259,7 +259,7 @@ def _of_stops(arm: Arm, robot: document.Robot, path: str) -> Iterator[Fault]:
 def _length(arm: Arm) -> float:
     """The length of the stretched arm: from joint to joint and to the tool, with the travel of sliding joints [m]."""
     slides = []
-    for link in arm.limited:
+    for link in arm.links_in_range:
         ends = [x for x in link.bounds if x is not None] or [0.0]
         furthest = max(abs(link.offset + q) for q in (link.initial, *ends))
         slides.append(abs(link.slides) * furthest)

@@ -76,8 +76,11 @@ class Arm:
     @cached_property
     def parents(self) -> tuple[int, ...]:
         """Index of the link that carries each link; -1 for the base."""
-        at = {BASE: -1} | {link.name: i for i, link in enumerate(self.links)}  # a joint may be called base
-        return tuple(i - 1 if link.parent is None else at[link.parent] for i, link in enumerate(self.links))
+        at, found = {BASE: -1}, list[int]()
+        for i, link in enumerate(self.links):
+            found.append(i - 1 if link.parent is None else at[link.parent])
+            at[link.name] = i  # a joint may be called base: of those after it
+        return tuple(found)
 
     def path(self, link: int) -> list[int]:
         """Indices of the links from a link to the base, both ends included but the base."""
@@ -106,25 +109,25 @@ class Arm:
         """The positions of all links' joints, by those of `joints` [rad or m]."""
         if not self.followers:
             return q
-        return [q[j] if link.mimic is None else link.mimic.position(q[j]) for link, j in self._led]
+        return [q[j] if link.mimic is None else link.mimic.position(q[j]) for link, j in self._leaders]
 
     def rates(self, qd: Sequence[Scalar]) -> Sequence[Scalar]:
         """The velocities of all links' joints, or their accelerations, by those of `joints`."""
         if not self.followers:
             return qd
-        return [qd[j] if link.mimic is None else link.mimic.ratio * qd[j] for link, j in self._led]
+        return [qd[j] if link.mimic is None else link.mimic.ratio * qd[j] for link, j in self._leaders]
 
     def project(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """What forces on all links' joints amount to on `joints`: the transpose of `rates`."""
         if not self.followers:
             return list(forces)
         total: list[Scalar] = [0.0] * self.n
-        for (link, j), force in zip(self._led, forces, strict=True):
+        for (link, j), force in zip(self._leaders, forces, strict=True):
             total[j] = total[j] + (force if link.mimic is None else link.mimic.ratio * force)
         return total
 
     @cached_property
-    def limited(self) -> tuple[Joint, ...]:
+    def links_in_range(self) -> tuple[Joint, ...]:
         """`links`, each with the range in which its joint can move and its initial position."""
         limits = [joint.limit or Limit(-math.inf, math.inf) for joint in self.joints]
         lower, upper = (self.positions([getattr(limit, end) for limit in limits]) for end in ("lower", "upper"))
@@ -137,7 +140,7 @@ class Arm:
         return [*(link.position for link in self.links), self.placement(self.tool).position]
 
     @cached_property
-    def _led(self) -> list[tuple[Joint, int]]:
+    def _leaders(self) -> list[tuple[Joint, int]]:
         return [(link, self.leader(link)) for link in self.links]
 
     @property

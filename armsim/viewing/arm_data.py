@@ -25,7 +25,7 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
     """
     arm = drawn.arm
     joints, followers = list[dict[str, Any]](), list[dict[str, Any]]()
-    for i, (joint, parent) in enumerate(zip(arm.limited, arm.parents, strict=True)):
+    for i, (joint, parent) in enumerate(zip(arm.links_in_range, arm.parents, strict=True)):
         lower, upper = joint.bounds
         data = {
             "name": joint.name,

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import armsim
 from armsim.dynamics import (
     InternalWrenches,
     aba,
@@ -285,3 +286,12 @@ def test_a_file_of_degrees_gives_the_offset_of_a_joint_that_turns_in_degrees():
 
     assert gear("deg", 90).positions([0.3]) == gear("rad", math.pi / 2).positions([0.3])
     assert gear("deg", 90).positions([0.3]) == [0.3, math.pi / 2 - 2 * 0.3, 0.25 + 0.5 * 0.3]
+
+
+def test_a_joint_called_base_carries_what_comes_after_it():
+    rod = {"type": "revolute", "mdh": {"a": 0.2}, "bodies": [{"point": {"mass": 1, "center": [0.1, 0, 0]}}]}
+    joints = [{"name": "A", **rod}, {"name": "B", "parent": "base", **rod}, {"name": "base", **rod}]
+    arm = armsim.load_robot(
+        {"format": "armsim/robot/1", "name": "x", "joints": [*joints, {**joints[1], "name": "C"}]}
+    ).arm
+    assert arm.parents == (-1, -1, 1, 2)
