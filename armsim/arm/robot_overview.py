@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
+from armsim import document
 from armsim.actuation import drive_torques, motor_demands
 from armsim.actuation import motor as dc
 from armsim.arm.overload import AboveNominal, above_nominal
@@ -131,6 +133,7 @@ class RobotOverview:
         pose: At the initial pose, of a scenario's robot the scenario's, with what it carries at the start.
         doubts: What `armsim check` warns of; None for a scenario's robot, whose doubts are the scenario's.
         payloads: What frames carry, at any time; None for nothing, or what only `payload` says.
+        about: What the file says about the robot: its rated payload [kg], and whether its inertias are published or estimated.
     """
 
     kind: str = field(default="robot", init=False)
@@ -146,6 +149,7 @@ class RobotOverview:
     pose: PoseFacts
     doubts: list[Doubt] | None = field(default=None, metadata=OMIT)
     payloads: list[PayloadInertia] | None = field(default=None, metadata=OMIT)
+    about: dict[str, Any] | None = field(default=None, metadata=OMIT)
 
     @property
     def free(self) -> list[JointFacts]:
@@ -168,7 +172,8 @@ def robot_overview(
     file = load_robot_file(given, overrides)
     arm = build_robot(file.document)
     found = [warning.doubt for warning in doubts(arm, file.document)]
-    return arm_overview(arm, file.sources[0].path if file.sources else None, arm.initial, degrees, found)
+    facts = arm_overview(arm, file.sources[0].path if file.sources else None, arm.initial, degrees, found)
+    return replace(facts, about=document.plain(file.document.about))
 
 
 def arm_overview(

@@ -315,6 +315,20 @@ class Joint(Document):
         return f"`{convention}`, the convention of this file", f"`{key}`", mend
 
 
+class About(Document):
+    """What the source of a robot says of it besides; nothing is computed from it."""
+
+    payload = Number("kg", above=0, structure=True, default=None, doc="rated payload", note="not known", example="5")
+    inertias = Choice(
+        "published",
+        "estimated",
+        default=None,
+        doc="whether masses and inertias are published, by its maker or as measured, or estimated by others",
+        note="not told",
+        example="published",
+    )
+
+
 class Robot(Document):
     """An arm: a chain of joints, or a tree."""
 
@@ -322,6 +336,13 @@ class Robot(Document):
 
     format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
     name = Text(doc="the robot's name", example="arm5")
+    about = Subdocument(
+        About,
+        default=None,
+        doc="what its source says besides",
+        note="nothing",
+        example="{payload: 5, inertias: published}",
+    )
     gravity = List(
         Number("m/s²"),
         length=3,

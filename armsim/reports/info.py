@@ -20,6 +20,7 @@ from armsim.arm.solids import BodyInertia
 from armsim.files.faults import Doubt
 from armsim.model import JOINT_TYPES, BrushDrop, Coulomb, Thermal
 from armsim.notebook import counted
+from armsim.reports.source import source_facts
 from armsim.reports.state import friction_notes, nominal_notes, state_table
 from armsim.reports.table import (
     Cell,
@@ -136,6 +137,7 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
     carried = " with its payload" if facts.payload or facts.payloads else ""
     far = "no end to its reach" if facts.reach is None else f"reach {number(facts.reach, 4)} m from its first joint"
     title = f"{facts.robot}: {counted(len(facts.joints), 'joint')}, {number(facts.mass)} kg{carried}, {far} to the tool"
+    title = "; ".join([title, *source_facts(facts.about or {})])
     parts = [
         f"{wrapped(title)}\n"
         f"file     {facts.file or 'none'}\n"
