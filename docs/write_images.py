@@ -1,6 +1,7 @@
 """Writes docs/images: carries out the commands of README.md and pages of docs/ that draw them, in a folder of its own.
 
-`page.html.png` is a picture of page.html, by Chromium. Run it after figures have changed: `python docs/write_images.py`.
+`page.html.png` is a picture of page.html, by Chromium; `robots.png` shows the arms of docs/robots.md. Run it after figures have
+changed: `python docs/write_images.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
+ROBOTS = DOCS / "robots.md"
 PAGES = (DOCS / "view.md", DOCS.parent / "README.md", DOCS / "assignment.md", DOCS / "tuning.md")
 
 
@@ -45,6 +47,34 @@ def reduce(picture: Path) -> None:
     Image.open(picture).convert("RGB").quantize(240, kmeans=3).save(picture, optimize=True)
 
 
+def draw_robots(picture: Path) -> None:
+    """Draw the robots of the table of docs/robots.md at their initial poses, all to one scale."""
+    from armsim.figures.drawn_arm import DrawnArm
+    from armsim.figures.scene import ArmArtists, Scene, camera, scale_bar
+    from armsim.figures.style import new_figure
+    from armsim.loading import load_robot_file
+
+    names = re.findall(r"^\| `(\w+)` \|", ROBOTS.read_text(encoding="utf-8"), re.MULTILINE)
+    tall, wide = (0.95, 1.4), len(names) // 2 + 1  # m, of either row
+    figure = new_figure(9.0, 4.2)
+    panels = figure.subplots(2, wide, height_ratios=tall).ravel()
+    for k, (axis, name) in enumerate(zip(panels, names, strict=False)):
+        drawn = DrawnArm.of(load_robot_file(name).document)
+        scene, frames = Scene(drawn, camera(drawn.arm)), drawn.frames(drawn.arm.initial)
+        ArmArtists(axis, scene).pose(frames)
+        points = scene.points(frames)
+        left, low = points.min(axis=0)
+        middle = (left + points[:, 0].max()) / 2
+        axis.set(xlim=(middle - 0.6, middle + 0.6), ylim=(low - 0.02, low - 0.02 + tall[k // wide]))
+        axis.set_title(name, fontsize=9, y=-0.14 / tall[k // wide])
+    for axis in panels[len(names) :]:
+        axis.set(xlim=(0, 1.2), ylim=(0, tall[1]), aspect="equal")
+        axis.set_axis_off()
+    scale_bar(panels[len(names)], 2.5)
+    figure.savefig(picture, dpi=110)
+    reduce(picture)
+
+
 def commands(page: str) -> list[list[str]]:
     """The commands of a page that draw an image of it, and those that write the runs which these are of."""
     shown = {name.removesuffix(".png") if name.endswith(".html.png") else name for name in images(page)}
@@ -69,6 +99,7 @@ def main() -> None:
                 elif name.endswith(".png"):
                     reduce(Path(folder, name))
                 shutil.copyfile(Path(folder, name), IMAGES / name)
+    draw_robots(IMAGES / "robots.png")
     print(f"{sum(image.stat().st_size for image in IMAGES.iterdir()) / 1e3:.0f} kB in {IMAGES}")
 
 

@@ -15,6 +15,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "motors": "Motors from their data sheets; their equations and limits.",
     "friction": "Dry friction: its law, and what the model leaves out.",
     "forces": "Forces from outside, also as expressions of the motion, at named frames; springs at joints.",
+    "robots": "Robots that come with armsim: pictures, sources, known faults.",
     "trees": "Grippers, couplings, two arms: parents of joints, and joints that mimic others.",
     "payloads": "What frames carry; bodies that are picked up and put down.",
     "control": "Laws of feedback, feedforward, encoders, delay, and laws of your own.",

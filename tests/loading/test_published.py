@@ -9,7 +9,7 @@ from armsim.dynamics import crba, frame_pose, gravity_torque, rnea
 from armsim.loading import read_robot
 from armsim.loading.check import check
 from armsim.spatial import Pose, Symmetric, Vector, rotation_x
-from tests.published import ARMS
+from tests.published import ARMS, motion, within_digits
 
 GOLDEN = [name for name, entry in ARMS.items() if "golden" in entry]
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -66,10 +66,7 @@ def puma_in_standard_dh():
 
 def agrees(arm, entry):
     """Whether an arm has the golden figures of an entry, to the digits printed."""
-    n, golden = entry["dof"], entry["golden"]
-    q = [0.1, -0.4, 0.5, -0.6, 0.7, -0.8, 0.9][:n]
-    qd = [0.3, -0.2, 0.1, 0.4, -0.5, 0.6, -0.7][:n]
-    qdd = [1.0, -1.0, 0.5, -0.5, 0.25, -0.25, 0.125][:n]
+    golden, (q, qd, qdd) = entry["golden"], motion(entry)
     found = {
         "holding_torque": gravity_torque(arm, q),
         "mass_matrix_diag": [row[-1] for row in crba(arm, q)],
@@ -77,10 +74,7 @@ def agrees(arm, entry):
         "tool_position": list(frame_pose(arm, q, arm.tool).position),
     }
     for quantity, values in found.items():
-        for value, printed in zip(values, golden[quantity], strict=True):
-            # nine digits were printed: half of the last one, and 1e-9 where an exact 0 was
-            last = 1e-9 if printed == 0 else 10.0 ** (math.floor(math.log10(abs(printed))) - 8)
-            assert abs(value - printed) <= 0.51 * last, (quantity, value, printed)
+        assert within_digits(values, golden[quantity]), (quantity, values)
 
 
 @pytest.fixture
