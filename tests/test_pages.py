@@ -233,6 +233,7 @@ def test_images_are_drawn_by_commands_that_stand_beside_them_and_are_small():
         made = {word for line in read["commands"](text) for word in line}
         assert named <= made | {f"{name}.png" for name in made if name.endswith(".html")}
         shown |= named
+    shown |= read["images"](read["ROBOTS"].read_text(encoding="utf-8"))  # by `draw_robots`
     images = list(read["IMAGES"].iterdir())
     assert {image.name for image in images} == shown
     assert sum(image.stat().st_size for image in images) < 1e6

@@ -107,7 +107,9 @@ def test_both_sets_of_the_puma_are_one_machine_but_for_a_sign_in_its_wrist():
         q = [rng.uniform(joint.limit.lower, joint.limit.upper) for joint in consensus.joints]
         turned = [x + y for x, y in zip(q, TURNED, strict=True)]
         x, y, z = frame_pose(akb, turned, akb.tool).position
-        assert [-x, -y, z + 0.67183] == pytest.approx(list(frame_pose(consensus, q, consensus.tool).position), abs=1.31e-3)
+        assert [-x, -y, z + 0.67183] == pytest.approx(
+            list(frame_pose(consensus, q, consensus.tool).position), abs=1.31e-3
+        )
         torques = zip(gravity_torque(consensus, q), gravity_torque(akb, turned), strict=True)
         largest = max(largest, *(abs(a - b) for a, b in torques))
     assert 0.1 < largest < apart
@@ -140,7 +142,9 @@ def test_the_motors_of_the_manutec_are_those_of_dfvlrs_own_program():
     gears = [abs(joint.motor.gear) for joint in joints]
     limits = [joint.motor.limits for joint in joints]
     assert [gear * of.torque for gear, of in zip(gears, limits, strict=True)] == [945.0, 1890.0, 540.0]
-    assert [of.speed / gear for gear, of in zip(gears, limits, strict=True)] == pytest.approx([3.0, 1.5, 5.2], abs=0.051)
+    assert [of.speed / gear for gear, of in zip(gears, limits, strict=True)] == pytest.approx(
+        [3.0, 1.5, 5.2], abs=0.051
+    )
 
 
 def test_list_and_the_page_say_the_same_of_every_robot():

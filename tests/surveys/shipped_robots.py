@@ -25,8 +25,8 @@ def figures(entry: dict) -> dict[str, list[float]]:
         twist = pin.SE3(pin.utils.rotate("x", link["alpha"]), np.array([link["a"], 0.0, 0.0]))
         stands = twist * pin.SE3(pin.utils.rotate("z", angle), np.array([0.0, 0.0, link["d"]]))
         joint = model.addJoint(joint, pin.JointModelRZ(), stands, f"J{i}")
-        I = link["inertia"]
-        tensor = np.array([[I[x + y] if x <= y else I[y + x] for y in "xyz"] for x in "xyz"])
+        J = link["inertia"]
+        tensor = np.array([[J[x + y] if x <= y else J[y + x] for y in "xyz"] for x in "xyz"])
         model.appendBodyToJoint(joint, pin.Inertia(link["mass"], np.array(link["com"]), tensor), pin.SE3.Identity())
     data = model.createData()
     q, qd, qdd = map(np.array, motion(entry))
