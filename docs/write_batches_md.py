@@ -61,8 +61,9 @@ OPEN = {  # by the first key on the way that is here
 
 
 def numbers(file: ScenarioFile) -> dict[str, Quantity]:
-    """All numbers of a scenario and its robot, given or by default, by path."""
-    return dict(base.numbers(file.document)) | dict(base.numbers(file.robot.document, "robot"))
+    """All numbers of a scenario and its robot, given or by default, by path; not those that nothing is computed from."""
+    found = dict(base.numbers(file.document)) | dict(base.numbers(file.robot.document, "robot"))
+    return {path: number for path, number in found.items() if not path.startswith("robot.about.")}
 
 
 def key(path: str) -> str:
