@@ -250,6 +250,8 @@ class Document(Mapping[str, Any]):
         value = node.get(name)
         if value is not None:
             return kind.read(value, join(path, name), context)
+        if node.get(kind.given_by) is not None:
+            return None
         if name in node.entries and kind.default is REQUIRED:
             place = node.entries[name][1].place
             return kind.missing(place, join(path, name), context, "nothing: the key has no value")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 from armsim.document import other_words as words
 from armsim.document.composite import (
@@ -41,12 +41,13 @@ def mass(**common: Any) -> Number:
     return Number("kg", minimum=0, doc="mass", example="0.8", **common)
 
 
-def center() -> List:
+def center(**common: Any) -> List:
     """The centre of mass."""
     return List(
         Number("m"),
         length=3,
         default=(0.0, 0.0, 0.0),
+        **common,
         doc="centre of mass in the link frame (of a payload: in the tool frame)",
         example="[0, 0, 0.1]",
     )
@@ -229,7 +230,7 @@ class PayloadBody(Document):
     name = Text(name=True, doc="labels messages and the energy balance", example="box")
     frame = FrameName(default="tool", doc="frame that carries it", example="tool")
     mass = mass(default=None, note="that of `body`")
-    center = center()
+    center = center(given_by="body")
     body = OneOf(
         BODIES, words.BODY, default=None, doc="in place of a point mass", note="a point mass",
         example="{box: {size: [0.1, 0.1, 0.1], mass: 0.3}}",
@@ -242,10 +243,6 @@ class PayloadBody(Document):
         """The body: that of `body`, or a point mass."""
         own = {key: self.entries[key] for key in Point.fields}
         return Point.made(own, self.node) if self.body is None else self.body
-
-    @property
-    def portable(self) -> Self:
-        return self if self.body is None else self.replaced(center=None)
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`body` without `{key}`", f"`{key}`", f"give `{key}` below `body`, or leave `body` out"

@@ -54,6 +54,7 @@ class Kind(Generic[V]):
         note: The meaning of the default, where the value does not say it.
         structure: Whether it decides what is computed, so that a number cannot be left open.
         of_file: Whether text is the name of a file, relative to the one that it stands in.
+        given_by: The key beside it that decides its value where it has one: there is no default then.
     """
 
     doc: str = ""
@@ -62,6 +63,7 @@ class Kind(Generic[V]):
     note: str = ""
     structure: bool = False
     of_file: bool = False
+    given_by: str = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.key = name.rstrip("_")

@@ -237,7 +237,14 @@ class Joint(Document):
         note="none",
         example="{joint: F1, ratio: -1}",
     )
-    initial = Number("rad or m", angle=True, default=0.0, doc="joint position at which the arm is given", example="0")
+    initial = Number(
+        "rad or m",
+        angle=True,
+        default=0.0,
+        given_by="mimic",
+        doc="joint position at which the arm is given",
+        example="0",
+    )
     limits = Subdocument(Limits, default=None, doc="range and stops", note="no limits")
     friction = Subdocument(Friction, default={}, doc="friction of the joint", note="none")
     spring = Subdocument(Spring, default=None, doc="a spring, which pulls the joint to a position", note="none")
@@ -268,12 +275,6 @@ class Joint(Document):
         joint = super().read(node, path, context, kind)
         context.turns = ()
         return joint
-
-    @classmethod
-    def read_field(cls, name: str, node: Map, path: str, context: Context) -> Any:
-        if name == "initial" and node.get("mimic") is not None and node.get(name) is None:
-            return None  # the joint that leads has one
-        return super().read_field(name, node, path, context)
 
     def check(self, path: str, context: Context) -> None:
         if self.motor and self.friction:

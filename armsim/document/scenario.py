@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from armsim.actuation import OUTPUTS, Output
 from armsim.document import other_words as words
@@ -178,9 +178,8 @@ class External(TimeSpan):
     """
 
     link = JointName(default=None, doc="name of the joint that moves the link", note="give `frame`", example="R5")
-    point = List(
-        Number("m"), length=3, default=NO_VECTOR, doc="where the force acts, in the link's frame", example="[0, 0, 0]"
-    )
+    point = List(Number("m"), length=3, default=NO_VECTOR, given_by="frame", doc="where the force acts, in the link's frame",
+                 example="[0, 0, 0]")  # fmt: skip
     frame = FrameName(default=None, doc="the frame at whose origin it acts, in place of `link` and `point`",
                  note="give `link`", example="tool")  # fmt: skip
     force = List(ForceExpression("N"), length=3, default=NO_VECTOR, doc="force", example="[0, 0, -5]")
@@ -188,10 +187,6 @@ class External(TimeSpan):
     axes = Choice("world", "local", default="world", doc="along whose axes: the world's, or those of the link or frame")
 
     rules = (Rule(given=("frame",), without=("link", "point")), Rule(absent=("frame",), needs=("link",)))
-
-    @property
-    def portable(self) -> Self:
-        return self if self.frame is None else self.replaced(point=None)
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"
