@@ -24,7 +24,7 @@ TEXT = """\
 # from arm.urdf
 # and so on and so on and so on and so on and so on and so on and so on and so on and so on and so on and so
 # on and so on
-name: "no"
+name: 'no'
 joints:
 
 # joint `a b`
