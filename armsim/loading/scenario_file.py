@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
 from typing import Any
 
 from armsim import document
-from armsim.document.kinds import LONGEST_NAME, NAME, join
+from armsim.document.kinds import as_name, join
 from armsim.document.overrides import JointLists, Overrides, apply_overrides, split_overrides
 from armsim.document.robot import ROOT as ROBOT
 from armsim.document.scenario import ADAPTIVE, AUTO, FORMAT, read_scenario_node
@@ -107,9 +105,7 @@ def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) 
 
 def name_of_file(path: str) -> str:
     """A name after a file, without its ending: `2nd run.yaml` is `_2nd_run`."""
-    stem = os.path.splitext(os.path.basename(path))[0]
-    name = re.sub(r"[^\w.-]", "_", unicodedata.normalize("NFC", stem))
-    return (name if NAME.match(name) or not name else f"_{name}")[:LONGEST_NAME]
+    return as_name(os.path.splitext(os.path.basename(path))[0])
 
 
 def _robot(
