@@ -5,13 +5,13 @@ Readers make nodes by `armsim.files.plain_data.nodes_of(data, place)`, whose dat
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
 
 import yaml
 
-from armsim.document.paths import parse_path
-from armsim.files.faults import Fault
+from armsim.document.kinds import join
 from armsim.files.nodes import Map, Node, Seq
 from armsim.files.source import Source
 from armsim.files.yaml_writer import yaml_text
@@ -28,52 +28,47 @@ class Imported:
     Attributes:
         root: The robot file's content; its nodes stand where the other file has them.
         comments: What came from where, by path in the robot file; that of the file as a whole at the path "".
-        remarks: What was left out, assumed, or looks wrong.
-        sources: The files that were read.
+        sources: The files that were read, the first one with remarks: what was left out, assumed, or looks wrong.
     """
 
     root: Map
     comments: dict[str, str]
-    remarks: tuple[Fault, ...]
     sources: tuple[Source, ...]
 
 
 def merged(node: Node, over: Node) -> Node:
-    """A node with another one laid over it: mappings key by key, all else in its place."""
+    """A node with another one laid over it: mappings but those of motors key by key, all else as a whole."""
     if not isinstance(node, Map) or not isinstance(over, Map):
         return over
     entries = dict(node.entries)
     for key, (place, value) in over.entries.items():
-        entries[key] = place, merged(entries[key][1], value) if key in entries else value
+        entries[key] = place, merged(entries[key][1], value) if key in entries and key != "motor" else value
     return Map(entries, node.place)
 
 
 def text_of(imported: Imported) -> str:
     """A robot file in YAML, with comments behind or above the keys that they tell of."""
     text = yaml_text(_plain(imported.root))
-    lines, root = text.splitlines(), yaml.compose(text)
-    above: dict[int, list[str]] = {}
-    for path, comment in imported.comments.items():
-        line, item = _line(root, path)
+    root: Any = yaml.compose(text)
+    lines, above = text.splitlines(), dict[int, list[str]]()
+    for path, line in _lines(root, "", root.start_mark):
+        comment, item = imported.comments.get(path, ""), path.endswith("]")
         indent = " " * (len(lines[line]) - len(lines[line].lstrip()))
-        if path and not item and "#" not in lines[line] and len(f"{lines[line]}  # {comment}") <= WIDTH:
+        if path and not item and len(f"{lines[line]}  # {comment}") <= WIDTH and comment:
             lines[line] += f"  # {comment}"
-        else:
-            parts = [part for given in comment.splitlines() for part in wrap(given, WIDTH - len(indent) - 2) or [""]]
-            above.setdefault(line, []).extend([""] * item + [f"{indent}# {part}".rstrip() for part in parts])
+        elif comment:
+            parts = [part for given in comment.splitlines() for part in wrap(given, WIDTH - len(indent) - 2)]
+            above.setdefault(line, []).extend([""] * item + [f"{indent}# {part}" for part in parts])
     return "".join(f"{line}\n" for i, own in enumerate(lines) for line in (*above.get(i, ()), own))
 
 
-def _line(root: Any, path: str) -> tuple[int, bool]:
-    """The line, from 0, on which a path's key or item begins in a YAML tree, and whether it is an item with a dash."""
-    mark, item, node = root.start_mark, False, root
-    for step in parse_path(path) if path else ():
-        if isinstance(step, int):
-            item, node = not node.flow_style, node.value[step]
-            mark = node.start_mark
-        else:
-            mark, item, node = next((key.start_mark, False, value) for key, value in node.value if key.value == step)
-    return mark.line, item
+def _lines(node: Any, path: str, mark: Any) -> Iterator[tuple[str, int]]:
+    """The paths of a YAML tree, each with the line, from 0, on which its key or item begins."""
+    yield path, mark.line
+    for i, item in enumerate(node.value if isinstance(node, yaml.SequenceNode) else ()):
+        yield from _lines(item, f"{path}[{i}]", item.start_mark)
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        yield from _lines(value, join(path, key.value), key.start_mark)
 
 
 def _plain(node: Node) -> Any:

@@ -19,19 +19,14 @@ def find_resource(uri: str, of: str, packages: Mapping[str, str]) -> str | None:
             one with a `package.xml`, or else the folder that it is in.
         packages: Folders of other packages, by name. Those on ROS_PACKAGE_PATH are known.
     """
-    above = list(Path(os.path.abspath(of)).parents)
+    home, *above = Path(os.path.abspath(of)).parents
+    name, _, inner = uri.removeprefix(SCHEME).partition("/")
     if uri.startswith(SCHEME):
-        name, _, inner = uri.removeprefix(SCHEME).partition("/")
-        roads = [Path(road) for road in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if road]
-        known = [*above, *roads, *(road / name for road in roads)]
-        folders = [folder for folder in known if folder.name == name and name not in ("", "..")]
-        folders[:0] = [Path(os.path.abspath(packages[name]))] if name in packages else []
+        roads = [Path(road, name) for road in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if road]
+        folders = [folder for folder in (home, *above, *roads) if folder.name == name and name.strip(".")]
+        folders = [Path(packages[name])] if name in packages else folders
     else:
-        folders = [next((folder for folder in above if (folder / MANIFEST).is_file()), above[0])]
-        inner = os.path.relpath(above[0] / uri, folders[0])
-    for folder in folders:
-        path = os.path.normpath(folder / inner)
-        if Path(path).is_relative_to(folder) and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
-            if os.path.isfile(path):
-                return path
-    return None
+        folders = [next((folder for folder in (home, *above) if (folder / MANIFEST).is_file()), home)]
+        inner = os.path.relpath(home / uri, folders[0])
+    paths = [os.path.normpath(folder / inner) for folder in folders if ".." not in Path(inner).parts]
+    return next(filter(os.path.isfile, paths), None)

@@ -34,6 +34,10 @@ class Element:
     children: list[Element] = field(default_factory=list)
     text: str = ""
 
+    def get(self, key: str) -> str:
+        """An attribute; empty where it is not given."""
+        return self.attributes.get(key, "")
+
     def all(self, tag: str) -> list[Element]:
         """The elements in it that have a tag."""
         return [child for child in self.children if child.tag == tag]

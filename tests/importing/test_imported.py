@@ -43,7 +43,7 @@ frames: {a-b: {link: J1}}  # link `a-b`
 
 def test_an_imported_robot_is_written_with_comments_at_their_keys_and_reads_back_the_same():
     root = nodes_of(DATA, HERE)
-    text = text_of(Imported(root, COMMENTS, (), ()))
+    text = text_of(Imported(root, COMMENTS, ()))
     assert text == TEXT
     assert data_of(parse_yaml(text, "arm.yaml")) == data_of(root)
 
