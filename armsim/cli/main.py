@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
@@ -52,6 +53,7 @@ COMMANDS = {
         "docs": "Show the documentation that comes with armsim.",
     },
     "Set up": {
+        "import": "Write a robot file from a URDF; say what is odd in it.",
         "new": "Write a robot and a scenario to begin with, in a new folder.",
         "schema": "Print the JSON Schema of robot, scenario or study files, for editors.",
         "completion": "Have the shell complete commands, options and names.",
@@ -69,7 +71,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = import_module(f"armsim.cli.{cmd_name}").command
+        command: click.Command = import_module(f"armsim.cli.{cmd_name}{'_' * iskeyword(cmd_name)}").command
         if COMPLETING in os.environ:
             from armsim.terminal.completion import completed
 

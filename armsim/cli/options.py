@@ -257,7 +257,7 @@ def doubts_of(scenario: Scenario) -> list[Doubt]:
     """What `armsim check` would doubt about a scenario, printed as well; of shipped files nothing."""
     from armsim.loading.check import scenario_doubts
 
-    return _told(scenario_doubts(scenario))
+    return tell(scenario_doubts(scenario))
 
 
 def read_robot(robot: str, overrides: Mapping[str, Any]) -> Arm:
@@ -266,15 +266,18 @@ def read_robot(robot: str, overrides: Mapping[str, Any]) -> Arm:
     Raises:
         FileFaults: It cannot be used.
     """
-    from armsim.loading import read_robot as read
+    from armsim.loading import load_robot_file
     from armsim.loading.plausible import doubts
+    from armsim.loading.robot_file import built
 
-    arm, document = read(robot, overrides)
-    _told(doubts(arm, document))
+    file = load_robot_file(robot, overrides)
+    arm = built(file)
+    tell([*file.remarks, *doubts(arm, file.document)])
     return arm
 
 
-def _told(doubts: Iterable[Fault]) -> list[Doubt]:
+def tell(doubts: Iterable[Fault]) -> list[Doubt]:
+    """Print doubts on standard error, unless they are about shipped files or the command is quiet; returns those printed."""
     from armsim.files.shipped import is_shipped
     from armsim.reports.table import wrapped
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -33,6 +34,12 @@ LARGEST = math.nextafter(math.inf, 0.0)
 def any_of(a: Any, b: Any) -> Any:
     """Logical or of two conditions: of floats, arrays or expressions."""
     return either(a, b) if isinstance(a, Expr) else a | b
+
+
+def as_name(text: str) -> str:
+    """Text as a name: `2nd run` as `_2nd_run`; empty where it is."""
+    name = re.sub(r"[^\w.-]", "_", unicodedata.normalize("NFC", text))
+    return (name if NAME.match(name) or not name else f"_{name}")[:LONGEST_NAME]
 
 
 def join(path: str, key: str) -> str:

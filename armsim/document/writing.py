@@ -60,7 +60,7 @@ def rewritten(document: Document, data: Any, before: Any = None) -> str:
     place = None if document.node is None else document.place
     if place is None or not os.path.isfile(place.source):
         return yaml_text(data)
-    with open(place.source, encoding="utf-8", newline="") as file:
+    with open(place.source, encoding="utf-8", errors="replace", newline="") as file:
         text = file.read()
     mark = text[: text.startswith("\ufeff")]
     same = says(text.removeprefix(mark), before, (place.line, place.column))

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from io import BufferedReader
 
-from armsim.files.faults import listed, refuse
+from armsim.files.faults import Fault, listed, refuse
 from armsim.files.neighbours import nearest_file, robot_of, scenarios_of
 from armsim.files.nodes import Place
 from armsim.files.regular_file import open_named, readable
@@ -23,10 +23,12 @@ class Source:
     Attributes:
         path: As messages show it.
         sha256: Of its bytes, in hexadecimal digits.
+        remarks: What was left out of a file of another program, assumed, or looks wrong in it.
     """
 
     path: str
     sha256: str
+    remarks: tuple[Fault, ...] = ()
 
 
 def find_file(kind: str, path_or_name: str) -> str:

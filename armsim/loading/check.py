@@ -11,12 +11,11 @@ from armsim.errors import FileFaults
 from armsim.files.faults import Fault, Report
 from armsim.files.nodes import Map, Place, shown
 from armsim.files.shipped import shipped_path
-from armsim.files.yaml_reader import read_yaml
 from armsim.loading.build import build_robot
 from armsim.loading.definite import undetermined
 from armsim.loading.plausible import doubts, one_row, picked_up_late, too_short
 from armsim.loading.reference import cut_short
-from armsim.loading.robot_file import load_robot_file
+from armsim.loading.robot_file import load_robot_file, read_content
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
 from armsim.loading.units import other_units_of_scenario
@@ -66,7 +65,7 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
         else:
             robot, inline = load_robot_file(path), ""
             arm = build_robot(robot.document)
-            warnings = doubts(arm, robot.document)
+            warnings = [*robot.remarks, *doubts(arm, robot.document)]
     except FileFaults as error:
         return Checked(name, kind, error.faults, ())
     faults = tuple(undetermined(arm, robot.document, inline))  # the warnings may well say why
@@ -81,6 +80,7 @@ def scenario_doubts(scenario: Scenario) -> list[Fault]:
     if isinstance(command, Controller) and control is not None and control.reference is not None:
         short = [*cut_short(control.reference, command.reference, duration)]
     return [
+        *file.robot.remarks,
         *short,
         *doubts(
             scenario.arm.heaviest, file.robot.document, _robot_path(scenario), file.document.payload, scenario.degrees
@@ -104,7 +104,7 @@ def kind_of(path: str) -> str:
         FileFaults: It cannot be read, or does not say; the message names the formats.
     """
     report = Report()
-    root, _ = read_yaml(path, report)
+    root, _ = read_content(path, report)
     keys = set(root.entries) if isinstance(root, Map) else set()
     node = root.get("format") if isinstance(root, Map) else None
     written = getattr(node, "value", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from armsim import document as documents
+from armsim.files.faults import Fault
 from armsim.files.source import Source
 from armsim.records import record
 
@@ -18,6 +19,11 @@ class RobotFile:
 
     document: documents.Robot
     sources: tuple[Source, ...]
+
+    @property
+    def remarks(self) -> list[Fault]:
+        """What the reader of another program's file had to say of it."""
+        return [remark for source in self.sources for remark in source.remarks]
 
 
 @record

@@ -15,6 +15,7 @@ from armsim.files.plain_data import nodes_of
 from armsim.files.source import Source, digest, find_file
 from armsim.files.yaml_reader import read_yaml
 from armsim.formulas.quantity import Context
+from armsim.importing.imported import Imported
 from armsim.loading.build import build_robot
 from armsim.loading.checked import RobotFile
 from armsim.loading.wrong_kind import wrong_kind
@@ -23,11 +24,11 @@ from armsim.model import Arm
 Given = str | os.PathLike[str] | Mapping[str, Any]
 
 
-def load_robot_file(path_or_name: Given, overrides: Overrides | None = None) -> RobotFile:
+def load_robot_file(path_or_name: Given | Imported, overrides: Overrides | None = None) -> RobotFile:
     """A robot file, checked.
 
     Args:
-        path_or_name: A file, the name of a shipped robot, or a file's content: a document or plain data.
+        path_or_name: A file, the name of a shipped robot, or a file's content: a document, plain data, or what was imported.
         overrides: Values to set before the check, by path.
 
     Raises:
@@ -42,23 +43,36 @@ def load_robot_file(path_or_name: Given, overrides: Overrides | None = None) -> 
     return RobotFile(robot, sources)
 
 
-def load_root(kind: str, path_or_name: Given, report: Report) -> tuple[Node, tuple[Source, ...]]:
+def load_root(kind: str, path_or_name: Given | Imported, report: Report) -> tuple[Node, tuple[Source, ...]]:
     """The root node of a file, a shipped file or plain data, and its sources.
 
     Raises:
         FileFaults: It cannot be read, or is of the other kind: a scenario for a robot, or the reverse.
     """
     path, sources = "", tuple[Source, ...]()
-    if isinstance(path_or_name, Mapping):
+    root: Node
+    if isinstance(path_or_name, Imported):
+        root, sources = path_or_name.root, path_or_name.sources
+    elif isinstance(path_or_name, Mapping):
         noun = {"robots": "robot", "configs": "scenario"}[kind]
         root = nodes_of(path_or_name, Place(f"<{noun}>"))
     else:
         path = find_file(kind, os.fspath(path_or_name))
-        root, raw = read_yaml(path, report)
-        sources = (Source(path, digest(raw)),)
+        root, sources = read_content(path, report)
     if (refused := wrong_kind(kind, root, path)) is not None:
         raise refused
     return root, sources
+
+
+def read_content(path: str, report: Report, streams: bool = True) -> tuple[Node, tuple[Source, ...]]:
+    """The root node of a file in YAML, or of one in URDF, and its source; arguments and errors as for `read_yaml`."""
+    if path.lower().endswith(".urdf"):
+        from armsim.importing.urdf import read_urdf
+
+        imported = read_urdf(path)
+        return imported.root, imported.sources
+    root, raw = read_yaml(path, report, streams)
+    return root, (Source(path, digest(raw)),)
 
 
 def check_robot(root: Node, context: Context, path: str = "") -> document.Robot | None:
@@ -83,9 +97,18 @@ def read_robot(path_or_name: Given, overrides: Overrides | None = None) -> tuple
         FileFaults: All that is wrong with the file, at once.
     """
     file = load_robot_file(path_or_name, overrides)
+    return built(file), file.document
+
+
+def built(file: RobotFile) -> Arm:
+    """The arm of a checked file.
+
+    Raises:
+        FileFaults: Its accelerations are not determined.
+    """
     arm = build_robot(file.document)
     refuse_undetermined(arm, file.document)
-    return arm, file.document
+    return arm
 
 
 def refuse_undetermined(arm: Arm, robot: document.Robot, path: str = "") -> None:

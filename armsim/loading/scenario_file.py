@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
 from typing import Any
 
 from armsim import document
-from armsim.document.kinds import LONGEST_NAME, NAME, join
+from armsim.document.kinds import as_name, join
 from armsim.document.overrides import JointLists, Overrides, apply_overrides, split_overrides
 from armsim.document.robot import ROOT as ROBOT
 from armsim.document.scenario import ADAPTIVE, AUTO, FORMAT, read_scenario_node
@@ -19,12 +17,11 @@ from armsim.files.faults import Report
 from armsim.files.nodes import Map, Node, Scalar, Seq, clipped, shown
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
-from armsim.files.source import Source, beside, digest, find_file
-from armsim.files.yaml_reader import read_yaml
+from armsim.files.source import Source, beside, find_file
 from armsim.formulas.quantity import Context, Quantity
 from armsim.loading.checked import RobotFile, ScenarioFile, WholeSteps
 from armsim.loading.default_lists import default_lists
-from armsim.loading.robot_file import Given, check_robot, load_root, refuse_undetermined
+from armsim.loading.robot_file import Given, check_robot, load_root, read_content, refuse_undetermined
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.voltage import NoVoltage, refusal
 from armsim.loading.wrong_kind import wrong_kind
@@ -107,9 +104,7 @@ def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) 
 
 def name_of_file(path: str) -> str:
     """A name after a file, without its ending: `2nd run.yaml` is `_2nd_run`."""
-    stem = os.path.splitext(os.path.basename(path))[0]
-    name = re.sub(r"[^\w.-]", "_", unicodedata.normalize("NFC", stem))
-    return (name if NAME.match(name) or not name else f"_{name}")[:LONGEST_NAME]
+    return as_name(os.path.splitext(os.path.basename(path))[0])
 
 
 def _robot(
@@ -126,12 +121,10 @@ def _robot(
 
     sources: tuple[Source, ...] = ()
     try:
-        path = _robot_path(node.text, context.folder)
-        robot_root: Node
-        robot_root, raw = read_yaml(path, context.report, streams=not node.place.line)
+        path = _robot_path(node, context.folder)
+        robot_root, sources = read_content(path, context.report, streams=not node.place.line)
         if (refused := wrong_kind("robots", robot_root, path)) is not None:
             raise refused
-        sources = (Source(path, digest(raw)),)
     except FileFaults as error:
         fault = error.faults[0]
         if fault.where.line:
@@ -171,9 +164,11 @@ def _joint_lists(root: Map, robot: document.Robot | None, context: Context) -> J
     return JointLists([name for name, _ in context.joints], defaults)
 
 
-def _robot_path(text: str, folder: str) -> str:
-    """The robot's file: relative to the scenario's, or shipped under a name."""
-    relative = beside(folder, text)
+def _robot_path(node: Scalar, folder: str) -> str:
+    """The robot's file: relative to the scenario's, that of an option perhaps to the working folder, or shipped under a name."""
+    text, relative = node.text, beside(folder, node.text)
+    if not node.place.line and os.path.isfile(text) and not os.path.isfile(relative):
+        return text
     return relative if looks_like_a_file(text) or os.path.isfile(relative) else find_file("robots", text)
 
 

@@ -1,0 +1,73 @@
+"""`armsim import`"""
+
+from __future__ import annotations
+
+import click
+
+from armsim.cli.options import flag, quiet_option, tell
+from armsim.errors import UsageError
+from armsim.terminal.streams import echo
+
+UNWELL = 1
+
+
+@click.command(
+    "import",
+    epilog="""\b
+Examples:
+  armsim import arm.urdf -o arm.yaml
+  armsim import arm.urdf --tip tool0           on the terminal
+  armsim import torso.urdf --base waist --tip left_hand -o left.yaml
+  armsim info arm.urdf                         commands take URDF as it is
+""",
+)
+@click.argument("file", type=click.Path())
+@click.option("--base", metavar="LINK", help="The link fixed in the world. [default: the one that no joint moves]")
+@click.option(
+    "--tip", "tips", multiple=True, metavar="LINK", help="Where the arm ends; repeatable. [default: everywhere]"
+)
+@click.option("--package", "packages", multiple=True, metavar="NAME=DIR", help="Where package://NAME is; repeatable.")
+@click.option("-o", "--output", metavar="FILE", help="The robot file. [default: the terminal]")
+@flag("--force", help="Replace a file that is there.")
+@quiet_option
+def command(
+    file: str,
+    base: str | None,
+    tips: tuple[str, ...],
+    packages: tuple[str, ...],
+    output: str | None,
+    force: bool,
+    quiet: bool,
+) -> int:
+    """Write a robot file from a URDF; say what is left out, assumed, or looks wrong.
+
+    Links on fixed joints are merged with what carries them; comments say what came from where. `armsim docs import` says what is
+    read. Exits with 1 where the arm's accelerations are not determined, for example because a link has no inertia.
+    """
+    from armsim.files.new_file import check_output, output_file
+    from armsim.importing.imported import text_of
+    from armsim.importing.urdf import read_urdf
+    from armsim.loading import build_robot, load_robot_file
+    from armsim.loading.definite import undetermined
+    from armsim.loading.plausible import doubts
+
+    if output is not None:
+        check_output(output, [file], force)
+    folders = dict(package.partition("=")[::2] for package in packages)
+    if not all(folders.values()):
+        raise UsageError.of("--package", "NAME=DIR", ", ".join(packages), "write for example --package ur=../ur")
+    made = read_urdf(file, base, tips, folders)
+    checked = load_robot_file(made)
+    robot = checked.document
+    arm = build_robot(robot)
+    faults = undetermined(arm, robot)
+    tell([*checked.remarks, *doubts(arm, robot), *faults])
+    if output is None:
+        echo(text_of(made), nl=False)
+        return UNWELL if faults else 0
+    with output_file(output) as target:
+        target.write(text_of(made).encode())
+    if not quiet:
+        echo(f"{output}: {', '.join(joint.name for joint in robot.joints)}; frames {', '.join(robot.frame_names)}")
+        echo(f"next: armsim info {output}, or armsim simulate hold --set robot={output}")
+    return UNWELL if faults else 0

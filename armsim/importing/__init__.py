@@ -1,0 +1,1 @@
+"""Robot descriptions of other programs, as the content of a robot file."""
