@@ -57,8 +57,10 @@ def find_file(kind: str, path_or_name: str) -> str:
             found = "the name of a scenario"
             mend = f"name its robot, {os.path.splitext(os.path.basename(robot or ''))[0]}"
         elif namesake is not None:
-            found = "the name of a robot"
-            mend = f"take one of its scenarios: {listed(scenarios_of(namesake))}"
+            found, its = "the name of a robot", scenarios_of(namesake)
+            mend = (
+                f"take one of its scenarios: {listed(its)}" if its else f"write one with `robot: {path_or_name}` in it"
+            )
         elif shipped_path("studies", path_or_name) is not None:
             found = "the name of a study"
             mend = "run it by `armsim sweep` or `armsim tune`, or name its scenario"

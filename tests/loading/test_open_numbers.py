@@ -115,6 +115,20 @@ def test_a_path_without_a_number_that_can_be_open_is_refused(path, message):
     assert message.replace("\\", "") in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("scenario", "path"),
+    [
+        ("arm5_gripper_pick", "payload[0].center[0]"),
+        ("panda_push", "external[0].point[0]"),
+        ("torso_reach", "robot.about.payload"),
+    ],
+)
+def test_a_number_that_another_key_decides_or_that_is_not_there_cannot_be_open(scenario, path):
+    with pytest.raises(UsageError) as error:
+        open_numbers(scenario, [path])
+    assert path.rpartition("[")[0] or path in str(error.value)
+
+
 def test_a_number_is_left_open_once():
     for paths in (["control.kp", "control.kp[1]"], ["control.kp[0]"] * 2):
         with pytest.raises(UsageError, match="numbers that no other path names"):

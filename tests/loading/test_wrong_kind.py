@@ -31,6 +31,10 @@ def test_a_robot_file_in_place_of_a_scenario_is_called_one(folder, told):
     told(refusal(armsim.simulate, "my_arm.yaml"))
 
 
+def test_the_name_of_a_robot_without_scenarios_says_so():
+    assert "write one with `robot: ur5` in it" in refusal(armsim.simulate, "ur5")
+
+
 def test_a_robot_file_names_the_scenarios_beside_it_and_those_that_are_shipped(folder):
     with open(SCENARIO) as file:
         text = file.read()
