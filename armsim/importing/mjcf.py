@@ -1,10 +1,10 @@
 """MJCF, in which MuJoCo describes robots, as the content of a robot file.
 
-MuJoCo itself reads and compiles it: defaults, includes, orientations and inertias of geoms are its affair. It does so in a process
-of its own, within bounds of time and memory, and reads what the file names: includes, meshes, textures.
+MuJoCo itself reads and compiles it: defaults, includes, orientations and inertias of geoms are its affair. It does so in a
+process of its own, within bounds of time and memory, and reads what the file names: includes, meshes, textures.
 
-A link's frame (`convention: origin`) has the axes of its body in MuJoCo; its origin is at the body's last joint. Joints before that
-move links without mass. Bodies without joints are merged with the link that carries them.
+A link's frame (`convention: origin`) has the axes of its body in MuJoCo; its origin is at the body's last joint. Joints before
+that move links without mass. Bodies without joints are merged with the link that carries them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from armsim.document.kinds import as_name
 from armsim.document.robot import FORMAT, RESERVED_FRAMES, UNIT
 from armsim.errors import UsageError
 from armsim.files.faults import Report, listed, refuse
-from armsim.files.nodes import Node, Place, clipped
+from armsim.files.nodes import Node, Place
 from armsim.files.plain_data import nodes_of
 from armsim.files.source import Source, digest
 from armsim.formulas.bounds import BOUNDS
@@ -33,16 +33,14 @@ from armsim.importing.imported import Imported
 from armsim.importing.urdf import _free, _known
 from armsim.importing.xml_reader import read_xml
 from armsim.model import BASE
-from armsim.spatial import ZERO, Matrix, Pose, Vector, roll_pitch_yaw
+from armsim.spatial import Matrix, Pose, Vector, roll_pitch_yaw
 
 LONGEST = 60.0  # s that MuJoCo may take
-HOMES = ("home", "initial")  # keyframes of initial positions
 TOOLS = ("tool", "attachment_site")  # sites or bodies that are the tool
-ROUNDING = 1e-15  # m or rad: less is 0
+DIGITS = 15  # behind the point, of m and rad
 WIDEST = BOUNDS["rad or m"].largest
-ELSEWHERE = ("include", "attach", "model")  # elements after which MuJoCo's lines may be those of other files
 # MuJoCo's numbers: types of joints, of what actuators move, of equalities, gains and biases; what disableflags switch off
-FREE, BALL, SLIDE, HINGE = range(4)
+FREE, BALL, HINGE = 0, 1, 3
 DIRECTLY, BY_TENDON, OF_JOINT, COUPLING, FIXED, DCMOTOR, AFFINE = (0, 1), 3, 1, 2, 0, 3, 1
 SWITCHES = {1: "eq_active0", 2: "dof_frictionloss", 3: "jnt_limited", 5: "jnt_stiffness", 6: "dof_damping"}
 NO_GRAVITY = 7
@@ -85,19 +83,16 @@ def read_mjcf(path: str) -> Imported:
         UsageError: MuJoCo is not installed.
     """
     root, raw = read_xml(path, "an MJCF file")
-    if root.tag != "mujoco":
-        mend = "name an MJCF file: its first element is <mujoco>"
-        raise refuse(root.place, "", "<mujoco>", f"<{clipped(root.tag)}>", mend)
     if find_spec("mujoco") is None:
         raise UsageError.of(path, "MuJoCo, which reads MJCF", "it is not installed", 'pip install "armsim[mujoco]"')
     import mujoco
 
-    spread = any(element.tag in ELSEWHERE for element in root.walk())
+    spread = re.search(rb"<(include|attach|model)\b", raw)  # then lines may be those of other files
     with TemporaryDirectory() as folder:
         made = os.path.join(folder, "model.mjb")
         told = _compile(os.path.abspath(path), made)
         if isinstance(told, str):
-            line = None if spread else re.search(r"line (?:number=)?(\d+)", told, re.IGNORECASE)
+            line = None if spread else re.search(r"[Ll]ine (?:number=)?(\d+)", told)
             place, mend = (
                 Place(path, *(int(line[1]), 1) if line else ()),
                 "correct it, or what it names, until MuJoCo takes it",
@@ -140,9 +135,8 @@ class _Reader:
         for bit, name in SWITCHES.items():
             if model.opt.disableflags >> bit & 1:
                 getattr(model, name)[:] = 0
-        self.start = next(
-            (key.qpos for name in HOMES for key in map(model.key, range(model.nkey)) if key.name == name), model.qpos0
-        )
+        keys = {model.key(i).name: model.key_qpos[i] for i in range(model.nkey)}
+        self.start = keys.get("home", keys.get("initial", model.qpos0))
         self.joints = [_plain(model.joint(i)) for i in range(model.njnt)]
         self.links: list[_Link] = []
         self.at: list[tuple[int, Pose] | None] = [(-1, Pose())]
@@ -175,24 +169,18 @@ class _Reader:
         carrier, joints = self.at[body.parentid], self.joints[max(body.jntadr, 0) :][: body.jntnum]
         types = [joint.type for joint in joints]
         if carrier is None or BALL in types:
-            found = "beyond a ball joint" if carrier is None else "on a ball joint"
-            self._remark("body", body, "a body on hinges and slides", found)
+            self._remark("body", body, "a body on hinges and slides", "a ball joint, or beyond one")
             return None
         link, pose = carrier[0], carrier[1] @ self._pose(body.pos, body.quat)
         if FREE in types:
             self._remark("body", body, "a base at rest", "a body that moves freely", "it is fixed in the world")
-        before = ZERO  # the last anchor, in the body's frame
-        for joint in joints:
-            if joint.type == FREE:
-                continue
-            slide, half = joint.axis * joint.qpos0, joint.qpos0 / 2  # what puts it at the position 0 undoes this
-            turn = np.array([1.0, 0.0, 0.0, 0.0])
-            if joint.type == HINGE:
-                slide, turn = 0 * slide, np.array([np.cos(half), *(-np.sin(half) * joint.axis)])
-            anchor = Vector(*joint.pos.tolist())
-            self.links.append(_Link(joint, link, pose @ Pose(position=anchor - before) @ self._pose(-slide, turn), []))
-            link, pose, before = len(self.links) - 1, Pose(), anchor
-        pose = pose @ Pose(position=-before)
+        for joint in joints * (FREE not in types):
+            anchor, angle = Pose(position=Vector(*joint.pos.tolist())), joint.qpos0 * (joint.type == HINGE)
+            # MuJoCo's bodies stand as the file has them where joints are at qpos0, armsim's where they are at 0
+            turn = np.array([np.cos(angle / 2), *(-np.sin(angle / 2) * joint.axis)])
+            zero = self._pose((angle - joint.qpos0) * joint.axis, turn)
+            self.links.append(_Link(joint, link, pose @ anchor @ zero, []))
+            link, pose = len(self.links) - 1, anchor.inverse
         if link >= 0 and body.mass:
             com = _entries(pose @ self._pose(body.ipos, body.iquat))
             data = {"mass": body.mass, "center": com.pop("xyz", [0, 0, 0]), "about": "com", **com}
@@ -227,41 +215,35 @@ class _Reader:
         if actuator.trntype == BY_TENDON:
             wraps = slice(m.tendon_adr[target], m.tendon_adr[target] + m.tendon_num[target])
             moved = dict(zip(m.wrap_objid[wraps], m.wrap_prm[wraps] * (m.wrap_type[wraps] == OF_JOINT)))
-        parts = [
-            (of, r * moved[link.joint.id]) for link, (of, r, _) in zip(self.links, self.led) if link.joint.id in moved
-        ]
-        gear = actuator.gear[0] * sum(ratio for _, ratio in parts)
-        if not gear or len({of for of, _ in parts}) != 1 or parts[0][0] in self.motors:
+        leaders, gear = set[int](), 0.0
+        for link, (leader, ratio, _) in zip(self.links, self.led):
+            if part := ratio * moved.get(link.joint.id, 0.0) * actuator.gear[0]:
+                leaders, gear = {*leaders, leader}, gear + part
+        if not gear or len(leaders) > 1 or leaders <= {*self.motors}:
             self._remark("actuator", actuator, "the only one of a joint, or of joints that move as one", "another one")
             return
-        gain, bias, states = actuator.gainprm, actuator.biasprm, actuator.dynprm
-        types = actuator.gaintype, actuator.biastype, actuator.dyntype
-        reach = abs(actuator.ctrlrange).max() if actuator.ctrllimited is True else 0.0
-        limits = {"torque": abs(actuator.forcerange).max() * actuator.forcelimited}
-        motor, known = {"gear": gear, "rotor_inertia": armature, "viscous": damping}, True
-        if types[0] == DCMOTOR and gain[1]:
-            motor |= {"Kp": gain[1], "Ra": gain[0], "inductance": gain[0] * states[0]}
-            known = not any((*gain[2:], *bias, *states[1:]))
-        elif types == (FIXED, AFFINE, 0) and not any(bias[:2]) and gain[0] > 0.0 > bias[2] != -gain[0]:
-            motor |= {
-                "Kp": -bias[2] / gain[0],
-                "Ra": -bias[2] / gain[0] ** 2,
-            }  # Kp/Ra (V - Kp w); of Kp 1 it is a servo
-        elif known := types == (FIXED, 0, 0):
-            limits["torque"] = limits["torque"] or abs(gain[0]) * reach
+        gain, bias, (lag, *states) = actuator.gainprm, actuator.biasprm, actuator.dynprm
+        voltage = abs(actuator.ctrlrange).max() * (actuator.ctrllimited is True)
+        torque = abs(actuator.forcerange).max() * actuator.forcelimited
+        motor = {"gear": gear, "rotor_inertia": armature, "viscous": damping}
+        known = (
+            actuator.gaintype == FIXED and actuator.biastype <= AFFINE and not actuator.dyntype and not any(bias[:2])
+        )
+        if actuator.gaintype == DCMOTOR:
+            motor |= {"Kp": gain[1], "Ra": gain[0], "inductance": lag * gain[0]}
+            known = not any((*gain[2:], *bias, *states))
+        elif (
+            known and gain[0] > 0.0 > bias[2] != -gain[0]
+        ):  # Kp/Ra (V - Kp w); a servo of velocity would have a Kp of 1
+            motor |= {"Kp": -bias[2] / gain[0], "Ra": -bias[2] / gain[0] ** 2}
+        elif known := known and not bias[2]:
+            torque = torque or abs(gain[0]) * voltage
         if not known:
-            found = f"gain {gain[0]:g}, bias {bias[0]:g} {bias[1]:g} {bias[2]:g}" if types[0] == FIXED else "other laws"
-            self._remark(
-                "actuator",
-                actuator,
-                "a motor under a voltage or a torque",
-                found,
-                "control is a scenario's: docs/control.md",
-            )
-        if "Kp" in motor:
-            limits["voltage"] = reach
-        self.motors[parts[0][0]] = motor | {"limits": _known(limits)}
-        self.comments[f"joints[{parts[0][0]}].motor"] = f"actuator `{actuator.name or actuator.id}`"
+            found = f"gain {gain[0]:g}, bias {bias[0]:g} {bias[1]:g} {bias[2]:g}, or other laws"
+            self._remark("actuator", actuator, "a motor under a voltage or a torque", found, "see docs/control.md")
+        (leader,) = leaders
+        self.motors[leader] = motor | {"limits": _known({"torque": torque, "voltage": voltage * ("Kp" in motor)})}
+        self.comments[f"joints[{leader}].motor"] = f"actuator `{actuator.name or actuator.id}`"
 
     def robot(self, name: str | None) -> dict[str, Any]:
         """The content of the robot file."""
@@ -290,9 +272,8 @@ class _Reader:
     def _joint(self, i: int, joint: Any, carrier: int, pose: Pose, bodies: list[Node]) -> Node:
         """A joint of the robot file; one that leads has limits, springs and armature of all that follow it."""
         of, ratio, offset = self.led[i]
-        place, body = self._place("joint", joint), self.model.body(joint.bodyid).name
-        told = f"joint `{joint.name}` of body `{body}`"
-        self.comments[f"joints[{i}]"] = f"line {place.line}, {told}" if place.line else told
+        body = self.model.body(joint.bodyid).name
+        self.comments[f"joints[{i}]"] = f"joint `{joint.name}` of body `{body}`"
         data: dict[str, Any] = {
             "name": self.names[i],
             "type": "revolute" if joint.type == HINGE else "prismatic",
@@ -305,7 +286,7 @@ class _Reader:
             data["mimic"] = {"joint": self.names[of], "ratio": ratio, "offset": offset}
         else:
             data |= self._leading(i, joint)
-        return nodes_of({**_known(data), "bodies": bodies}, place)
+        return nodes_of({**_known(data), "bodies": bodies}, self._place("joint", joint))
 
     def _leading(self, i: int, joint: Any) -> dict[str, Any]:
         """What all joints that move as one have together."""
@@ -319,6 +300,11 @@ class _Reader:
             stiffness += one.stiffness * ratio**2
             pull += one.stiffness * ratio * (one.qpos_spring - offset)
             motor["rotor_inertia"] += one.armature * (ratio / motor["gear"]) ** 2
+        if lower >= upper:
+            self._remark(
+                "joint", joint, "limits that leave a range to joints that move as one", "none: they have no limits"
+            )
+            lower, upper = -np.inf, np.inf
         start = self.start[joint.qposadr]
         initial = min(max(start, lower), upper)
         if initial != start:
@@ -333,33 +319,33 @@ class _Reader:
 
     def _frames(self) -> dict[str, Any]:
         """The tool, and frames of sites, and of bodies whose frames are not those of links."""
-        m, tools, frames, taken = self.model, dict[str, Any](), dict[str, Any](), {*RESERVED_FRAMES, *self.names}
-        sites = [
-            ("site", x.name, x.bodyid, self._pose(x.pos, x.quat)) for x in (_plain(m.site(i)) for i in range(m.nsite))
+        m, tool, frames, taken = self.model, dict[str, Any](), dict[str, Any](), {*RESERVED_FRAMES, *self.names}
+        found: list[Any] = [
+            ("site", x, x.bodyid, self._pose(x.pos, x.quat)) for x in map(_plain, map(m.site, range(m.nsite)))
         ]
-        for kind, own, body, pose in [*sites, *(("body", m.body(i).name, i, Pose()) for i in range(m.nbody))]:
+        found += [("body", m.body(i), i, Pose()) for i in range(m.nbody)]
+        for kind, own, body, pose in found:
             carrier, at = self.at[body] or (-1, pose)
-            where = _entries(at @ pose)
-            if carrier < 0 or not own or not (where or kind == "site"):
+            where, name = _entries(at @ pose), as_name(own.name).replace(".", "_")
+            if carrier < 0 or not name or not (where or kind == "site"):
                 continue
-            name, frame = as_name(own).replace(".", "_"), {"link": self.names[carrier], **where}
-            if own in TOOLS:
-                tools.setdefault(own, frame)
-            if own != TOOLS[0]:
+            frame = {"link": self.names[carrier], **where}
+            if name in TOOLS:
+                tool = frame
+            if name != "tool":
                 name = _free(f"{name}_{kind}" if UNIT.fullmatch(name) or name in taken else name, taken)
-                frames[name], self.comments[f"frames.{name}"] = frame, f"{kind} `{own}`"
-        return _known({"tool": next((tools[name] for name in TOOLS if name in tools), {}), "frames": frames})
+                frames[name], self.comments[f"frames.{name}"] = frame, f"{kind} `{own.name}`"
+        return _known({"tool": tool, "frames": frames})
 
 
 def _plain(view: Any) -> Any:
     """The numbers of an element; single ones as such."""
-    keys = (key for key in dir(view) if not key.startswith("_"))
-    found = {key: getattr(view, key) for key in keys}
+    found = {key: getattr(view, key) for key in dir(view) if not key.startswith("_")}
     return SimpleNamespace(**{key: x.item() if getattr(x, "size", 0) == 1 else x for key, x in found.items()})
 
 
 def _entries(pose: Pose) -> dict[str, Any]:
     """The keys of a frame in a robot file."""
     keys = {"xyz": pose.position, "rpy": roll_pitch_yaw(pose.rotation)}
-    found = {key: [x * (abs(x) > ROUNDING) for x in numbers] for key, numbers in keys.items()}
+    found = {key: [round(x, DIGITS) for x in numbers] for key, numbers in keys.items()}
     return {key: numbers for key, numbers in found.items() if any(numbers)}
