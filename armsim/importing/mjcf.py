@@ -99,8 +99,9 @@ def read_mjcf(path: str) -> Imported:
             )
             raise refuse(place, "", "a model that MuJoCo compiles", " ".join(told.split()), mend)
         model = mujoco.MjModel.from_binary_path(made)
-    reader = _Reader(path, model, mujoco.mju_quat2Mat, {} if spread else told)
-    robot: Any = nodes_of(reader.robot(root.attributes.get("model")), root.place)
+    with np.errstate(all="ignore"):  # a robot file's numbers are checked where it is read
+        reader = _Reader(path, model, mujoco.mju_quat2Mat, {} if spread else told)
+        robot: Any = nodes_of(reader.robot(root.attributes.get("model")), root.place)
     return Imported(robot, reader.comments, tuple(reader.remarks.faults), (Source(path, digest(raw)),))
 
 
@@ -223,8 +224,10 @@ class _Reader:
             self._remark("actuator", actuator, "the only one of a joint, or of joints that move as one", "another one")
             return
         gain, bias, (lag, *states) = actuator.gainprm, actuator.biasprm, actuator.dynprm
-        voltage = abs(actuator.ctrlrange).max() * (actuator.ctrllimited is True)
-        torque = abs(actuator.forcerange).max() * actuator.forcelimited
+        voltage, torque = (
+            _most(actuator.ctrlrange, actuator.ctrllimited),
+            _most(actuator.forcerange, actuator.forcelimited),
+        )
         motor = {"gear": gear, "rotor_inertia": armature, "viscous": damping}
         known = (
             actuator.gaintype == FIXED and actuator.biastype <= AFFINE and not actuator.dyntype and not any(bias[:2])
@@ -261,9 +264,9 @@ class _Reader:
             ),
             "geoms that collide": np.count_nonzero(m.geom_contype | m.geom_conaffinity),
             "sensors": m.nsensor,
-            "keyframes, but for one named home": m.nkey,
+            "keyframes, of which one named home gives initial positions": m.nkey,
         }
-        if found := listed(f"{n} {what}" for what, n in counts.items() if n):
+        if found := listed(f"{what}: {n}" for what, n in counts.items() if n):
             self.remarks.add(Place(self.path), "", "what a robot file has", found, "they are left out")
         gravity = m.opt.gravity * (not m.opt.disableflags >> NO_GRAVITY & 1)
         data = {"format": FORMAT, "name": name or as_name(file), "gravity": gravity, "convention": "origin"}
@@ -272,7 +275,7 @@ class _Reader:
     def _joint(self, i: int, joint: Any, carrier: int, pose: Pose, bodies: list[Node]) -> Node:
         """A joint of the robot file; one that leads has limits, springs and armature of all that follow it."""
         of, ratio, offset = self.led[i]
-        body = self.model.body(joint.bodyid).name
+        body = self.model.body(joint.bodyid).name or joint.bodyid
         self.comments[f"joints[{i}]"] = f"joint `{joint.name}` of body `{body}`"
         data: dict[str, Any] = {
             "name": self.names[i],
@@ -344,8 +347,14 @@ def _plain(view: Any) -> Any:
     return SimpleNamespace(**{key: x.item() if getattr(x, "size", 0) == 1 else x for key, x in found.items()})
 
 
+def _most(range: Any, limited: Any) -> float:
+    """The larger end of a range; 0 if there is none."""
+    largest = float(abs(range).max(initial=0.0))
+    return largest if limited is True and largest < np.inf else 0.0
+
+
 def _entries(pose: Pose) -> dict[str, Any]:
     """The keys of a frame in a robot file."""
-    keys = {"xyz": pose.position, "rpy": roll_pitch_yaw(pose.rotation)}
+    keys: Any = {"xyz": pose.position, "rpy": roll_pitch_yaw(pose.rotation)}
     found = {key: [round(x, DIGITS) for x in numbers] for key, numbers in keys.items()}
     return {key: numbers for key, numbers in found.items() if any(numbers)}
