@@ -56,7 +56,7 @@ try:
     spec = mujoco.MjSpec.from_file(sys.argv[1])
     mujoco.mj_saveModel(spec.compile(), sys.argv[2])
     kinds = {"body": spec.bodies, "joint": spec.joints, "actuator": spec.actuators, "equality": spec.equalities}
-    told = {f"{kind} {x.id}": x.info for kind, found in kinds.items() for x in found}
+    told = {f"{kind} {x.id}": (int(x.info[5:]), 1) for kind, found in kinds.items() for x in found if x.info}
 except Exception as error:
     told = str(error)
 print("\\n" + json.dumps(told))
@@ -102,15 +102,15 @@ def read_mjcf(path: str) -> Imported:
     with np.errstate(all="ignore"):  # a robot file's numbers are checked where it is read
         reader = _Reader(path, model, mujoco.mju_quat2Mat, {} if spread else told)
         robot: Any = nodes_of(reader.robot(root.attributes.get("model")), root.place)
-    return Imported(robot, reader.comments, tuple(reader.remarks.faults), (Source(path, digest(raw)),))
+    return Imported(robot, reader.comments, (Source(path, digest(raw), tuple(reader.remarks.faults)),))
 
 
-def _compile(path: str, made: str) -> dict[str, str] | str:
+def _compile(path: str, made: str) -> dict[str, list[int]] | str:
     """Compile a model to a binary file, in a process of its own: lines of its elements, or why MuJoCo does not take it."""
     folder, command = os.path.dirname(made), [sys.executable, "-c", COMPILE, path, made]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, timeout=LONGEST)  # MuJoCo may leave a log there
-        told: dict[str, str] | str = json.loads(done.stdout.splitlines()[-1])
+        told: dict[str, list[int]] | str = json.loads(done.stdout.splitlines()[-1])
     except subprocess.TimeoutExpired:
         return f"one that takes more than {LONGEST:g} s"
     except (IndexError, ValueError):
@@ -130,7 +130,7 @@ class _Reader:
         motors: Of joints that lead, by link.
     """
 
-    def __init__(self, path: str, model: Any, matrix: Any, lines: dict[str, str]) -> None:
+    def __init__(self, path: str, model: Any, matrix: Any, lines: dict[str, list[int]]) -> None:
         self.path, self.model, self.matrix, self.lines = path, model, matrix, lines
         self.remarks, self.comments, taken = Report(), dict[str, str](), {BASE}
         for bit, name in SWITCHES.items():
@@ -154,8 +154,7 @@ class _Reader:
             self._drive(_plain(model.actuator(i)), model.actuator_armature[i], model.actuator_damping[i])
 
     def _place(self, kind: str, of: Any) -> Place:
-        line = self.lines.get(f"{kind} {of.id}", "").removeprefix("line ")
-        return Place(self.path, int(line), 1) if line.isdigit() else Place(self.path)
+        return Place(self.path, *self.lines.get(f"{kind} {of.id}", ()))
 
     def _remark(self, kind: str, of: Any, expected: str, found: str, mend: str = "it is left out") -> None:
         self.remarks.add(self._place(kind, of), f"{kind} {of.name or of.id}", expected, found, mend)
@@ -256,17 +255,15 @@ class _Reader:
             "limits: range; friction: damping, frictionloss; spring: stiffness, springref; motor: actuator, armature."
         )
         joints = [self._joint(i, *link) for i, link in enumerate(self.links)]
-        counts = {
+        others = {
             "tendons": m.ntendon,
-            "bodies with gravity compensation": np.count_nonzero(m.body_gravcomp),
-            "terms of springs and dampers that are not linear": sum(
-                map(np.count_nonzero, (m.jnt_stiffnesspoly, m.dof_dampingpoly))
-            ),
-            "geoms that collide": np.count_nonzero(m.geom_contype | m.geom_conaffinity),
+            "gravity compensation of bodies": m.body_gravcomp.any(),
+            "springs and dampers that are not linear": m.jnt_stiffnesspoly.any() or m.dof_dampingpoly.any(),
+            "contacts of geoms": (m.geom_contype | m.geom_conaffinity).any(),
             "sensors": m.nsensor,
-            "keyframes, of which one named home gives initial positions": m.nkey,
+            "keyframes but `home`": m.nkey > 1,
         }
-        if found := listed(f"{what}: {n}" for what, n in counts.items() if n):
+        if found := listed(what for what, there in others.items() if there):
             self.remarks.add(Place(self.path), "", "what a robot file has", found, "they are left out")
         gravity = m.opt.gravity * (not m.opt.disableflags >> NO_GRAVITY & 1)
         data = {"format": FORMAT, "name": name or as_name(file), "gravity": gravity, "convention": "origin"}

@@ -246,7 +246,7 @@ def test_joints_that_move_as_one_have_one_motor_and_all_their_limits_and_springs
     assert finger.motor.limits.torque == 30
     assert finger.motor.gear == pytest.approx(2 * (0.5 + 0.5 * 0.9))
     assert turn.motor is not None  # its armature
-    assert not any("tendon" in fault.path for fault in found.remarks)
+    assert not any("tendon" in fault.path for fault in found.sources[0].remarks)
 
 
 LEFT_OUT = """\
@@ -279,7 +279,7 @@ LEFT_OUT = """\
 def test_what_is_left_out_is_told(told):
     found, arm = imported(LEFT_OUT)
     assert list(arm.link_names) == ["j", "k"]
-    told("\n".join(map(str, found.remarks)))
+    told("\n".join(map(str, found.sources[0].remarks)))
     told(text_of(found))
 
 
