@@ -260,6 +260,7 @@ class _Reader:
             "gravity compensation of bodies": m.body_gravcomp.any(),
             "springs and dampers that are not linear": m.jnt_stiffnesspoly.any() or m.dof_dampingpoly.any(),
             "contacts of geoms": (m.geom_contype | m.geom_conaffinity).any(),
+            "limits of actuators at joints": m.jnt_actfrclimited.any(),
             "sensors": m.nsensor,
             "keyframes but `home`": m.nkey > 1,
         }

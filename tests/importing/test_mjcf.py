@@ -188,6 +188,16 @@ def test_an_imported_arm_moves_as_in_mujoco(name):
     assert_moves_as_in_mujoco(arm)
 
 
+def test_followers_are_where_mujocos_equalities_hold():
+    _, arm = imported(FINGERS.replace('<joint joint1="f1" joint2="f3"/>', ""))
+    data = mujoco.MjData(model := mujoco.MjModel.from_xml_path("arm.xml"))
+    data.qpos[:] = arm.positions([0.3, 0.7])
+    mujoco.mj_forward(model, data)
+    equalities = data.efc_type == int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
+    assert equalities.sum() == 2
+    assert np.abs(data.efc_pos[equalities]).max() < 1e-15
+
+
 def test_included_files_are_read_by_mujoco():
     Path("parts").mkdir()
     Path("parts/hand.xml").write_text(INCLUDED)
