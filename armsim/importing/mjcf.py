@@ -48,7 +48,7 @@ COMPILE = """
 import json, sys
 try:
     import resource
-    resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
 except (ImportError, ValueError, OSError):
     pass
 import mujoco
@@ -93,10 +93,8 @@ def read_mjcf(path: str) -> Imported:
         told = _compile(os.path.abspath(path), made)
         if isinstance(told, str):
             line = None if spread else re.search(r"[Ll]ine (?:number=)?(\d+)", told)
-            place, mend = (
-                Place(path, *(int(line[1]), 1) if line else ()),
-                "correct it, or what it names, until MuJoCo takes it",
-            )
+            place = Place(path, *(int(line[1]), 1) if line else ())
+            mend = "correct it, or what it names, until MuJoCo takes it"
             raise refuse(place, "", "a model that MuJoCo compiles", " ".join(told.split()), mend)
         model = mujoco.MjModel.from_binary_path(made)
     with np.errstate(all="ignore"):  # a robot file's numbers are checked where it is read
@@ -223,10 +221,8 @@ class _Reader:
             self._remark("actuator", actuator, "the only one of a joint, or of joints that move as one", "another one")
             return
         gain, bias, (lag, *states) = actuator.gainprm, actuator.biasprm, actuator.dynprm
-        voltage, torque = (
-            _most(actuator.ctrlrange, actuator.ctrllimited),
-            _most(actuator.forcerange, actuator.forcelimited),
-        )
+        voltage = _most(actuator.ctrlrange, actuator.ctrllimited)
+        torque = _most(actuator.forcerange, actuator.forcelimited)
         motor = {"gear": gear, "rotor_inertia": armature, "viscous": damping}
         known = (
             actuator.gaintype == FIXED and actuator.biastype <= AFFINE and not actuator.dyntype and not any(bias[:2])
@@ -234,9 +230,8 @@ class _Reader:
         if actuator.gaintype == DCMOTOR:
             motor |= {"Kp": gain[1], "Ra": gain[0], "inductance": lag * gain[0]}
             known = not any((*gain[2:], *bias, *states))
-        elif (
-            known and gain[0] > 0.0 > bias[2] != -gain[0]
-        ):  # Kp/Ra (V - Kp w); a servo of velocity would have a Kp of 1
+        elif known and gain[0] > 0.0 > bias[2] != -gain[0]:
+            # Kp/Ra (V - Kp w); a servo of velocity would have a Kp of 1
             motor |= {"Kp": -bias[2] / gain[0], "Ra": -bias[2] / gain[0] ** 2}
         elif known := known and not bias[2]:
             torque = torque or abs(gain[0]) * voltage
