@@ -230,9 +230,9 @@ class _Reader:
         if actuator.gaintype == DCMOTOR:
             motor |= {"Kp": gain[1], "Ra": gain[0], "inductance": lag * gain[0]}
             known = not any((*gain[2:], *bias, *states))
-        elif known and gain[0] > 0.0 > bias[2] != -gain[0]:
-            # Kp/Ra (V - Kp w); a servo of velocity would have a Kp of 1
+        elif known and gain[0] > 0.0 > bias[2]:  # Kp/Ra (V - Kp w)
             motor |= {"Kp": -bias[2] / gain[0], "Ra": -bias[2] / gain[0] ** 2}
+            known = gain[0] != -bias[2]  # a servo of velocity is a motor with a Kp of 1
         elif known := known and not bias[2]:
             torque = torque or abs(gain[0]) * voltage
         if not known:
