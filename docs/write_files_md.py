@@ -90,9 +90,10 @@ def value(kind: Kind[Any]) -> str:
     if isinstance(kind, Text):
         return "name" if kind.name else "text"
     if isinstance(kind, List) and isinstance(kind.item, Number):
-        return f"{kind.length or 'list'} {'×' if kind.length else 'of'} {value(kind.item)}"
+        many = f"{kind.length or 'list'} {'×' if kind.length else 'of'} {value(kind.item)}"
+        return f"{value(kind.item)}, or {many}" if kind.single else many
     if isinstance(kind, List):
-        return "list"
+        return "keys, below, or a list" if kind.single else "list"
     if isinstance(kind, PerJoint):
         inner = kind.item.number.unit if isinstance(kind.item, Signal) else value(kind.item)
         return f"{inner}; {'one, or one per joint' if kind.one_for_all else 'one per joint'}"

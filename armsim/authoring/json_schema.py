@@ -125,7 +125,8 @@ def _bare(kind: Kind[Any]) -> Schema:
     if isinstance(kind, List):
         least, most = (kind.least, kind.most) if kind.length is None else (kind.length, kind.length)
         many = {"minItems": least, **({} if most is None else {"maxItems": most})}
-        return {"type": "array", "items": _of(kind.item), **many}
+        several = {"type": "array", "items": _of(kind.item), **many}
+        return {"anyOf": [several, _of(kind.item)]} if kind.single else several
     if isinstance(kind, PerJoint):
         several = {"type": "array", "items": _of(kind.item), "minItems": 1}
         return {"anyOf": [several, _of(kind.item)]} if kind.one_for_all else several

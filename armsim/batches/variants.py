@@ -101,7 +101,8 @@ class Variants:
         """All that the variants' plants depend on besides the open numbers."""
         file = self.opened.file
         places = set(self.opened.places) - self.written.keys()
-        asked = _marked(file.whole.replaced(**dict.fromkeys(UNASKED)), places)
+        whole = file.document.replaced(**dict.fromkeys(UNASKED), robot=file.robot.document.without_visuals)
+        asked = _marked(whole, places)
         scenario = self.scenario
         clock = scenario.clock
         times = (clock.num, clock.den), clock.sample_every, scenario.landing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from importlib import import_module
 from keyword import iskeyword
 
@@ -113,7 +114,11 @@ def cli(ctx: click.Context) -> None:
 
     ROBOT and SCENARIO are files, or names of shipped ones.
     """
+    from armsim.cli.options import doubt
+
     ctx.with_resource(spoken_in_shell())
+    ctx.with_resource(warnings.catch_warnings())
+    warnings.showwarning = lambda message, *_: doubt(str(message))
     ctx.with_resource(work_shown_by(work_bar))
 
 

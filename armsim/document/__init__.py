@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Spring,
         StandardDH,
         Tool,
+        Visual,
     )
     from armsim.document.scenario import External, Initial, Inputs, Integrator, Log, Scenario, ScenarioUnits
     from armsim.document.study import Cases, Sample, Study, Tune
@@ -89,6 +90,7 @@ _HOMES = {
     "Study": "study",
     "Thermal": "motor",
     "Tool": "robot",
+    "Visual": "robot",
     "Tube": "bodies",
     "Tune": "study",
     "plain": "base",
@@ -139,6 +141,7 @@ __all__ = [
     "Study",
     "Thermal",
     "Tool",
+    "Visual",
     "Tube",
     "Tune",
     "plain",

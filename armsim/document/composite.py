@@ -41,12 +41,21 @@ class List(Kind[tuple[V, ...]]):
         length: How many there must be; None for any number.
         least: How many there must be at least.
         most: How many there may be at most; None for any number.
+        single: Whether one item is taken for a list: for each of `length`, or for the only one.
     """
 
     def __init__(
-        self, item: Kind[V], *, length: int | None = None, least: int = 0, most: int | None = None, **common: Any
+        self,
+        item: Kind[V],
+        *,
+        length: int | None = None,
+        least: int = 0,
+        most: int | None = None,
+        single: bool = False,
+        **common: Any,
     ) -> None:
         super().__init__(**common)
+        self.single = single
         self.item = item
         self.length = length
         self.least = least
@@ -60,6 +69,9 @@ class List(Kind[tuple[V, ...]]):
         return least if self.most is None else f"{least}, {self.most} at most"
 
     def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
+        if self.single and not isinstance(node, Seq):
+            one = self.item.read(node, path, context)
+            return None if one is None else (one,) * (self.length or 1)
         if not isinstance(node, Seq):
             return self.fault(node, path, context)
         if self.length is not None and len(node.items) > self.length and isinstance(self.item, Number):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from functools import partial
 from typing import Any, Self
@@ -30,6 +31,7 @@ from armsim.document.motor import DryFriction, JointCoulomb, Motor
 from armsim.document.paths import parse_path
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, Scalar, shown
+from armsim.files.source import beside
 from armsim.formulas.quantity import Context
 from armsim.model import BASE, JOINT_TYPES
 
@@ -204,6 +206,30 @@ class Spring(Document):
     rest = Number("rad or m", angle=True, default=0.0, doc="joint position at which it is slack", example="0")
 
 
+class Visual(Frame):
+    """A mesh that pictures and pages draw in place of a link's solids; physics knows nothing of it."""
+
+    mesh = Text(of_file=True, doc="the file, .stl or .obj, relative to this one", example="meshes/upper.stl")
+    scale = List(
+        Number(nonzero=True),
+        length=3,
+        single=True,
+        default=(1.0, 1.0, 1.0),
+        doc="m of the file's unit, along each of its axes or all; 0.001 of a file in millimetres",
+        example="0.001",
+    )
+
+    @property
+    def file(self) -> str:
+        """The absolute path of its file."""
+        folder = os.path.dirname(self.value_node("mesh").place.source)
+        return os.path.abspath(beside(folder, self.mesh))
+
+    @property
+    def portable(self) -> Self:
+        return self if self.node is None else self.replaced(mesh=self.file)
+
+
 SLIDES = Relation(("pitch",), lambda pitch: [abs(pitch) > 0.0], "a number of m other than 0", "pitch")
 
 
@@ -254,6 +280,15 @@ class Joint(Document):
         example="[{point: {mass: 1, center: [0.2, 0, 0]}}]",
     )
     motor = Subdocument(Motor, default=None, doc="its motor", note="no motor")
+    visual = List(
+        Subdocument(Visual),
+        single=True,
+        structure=True,
+        default=None,
+        doc="a mesh that is drawn in place of the bodies, or a list of them",
+        note="the bodies",
+        example="{mesh: meshes/upper.stl, scale: 0.001}",
+    )
 
     rules = (
         Rule("type", tuple(name for name, kind in JOINT_TYPES.items() if kind.has_pitch), needs=("pitch",)),
@@ -404,6 +439,11 @@ class Robot(Document):
     def free(self) -> tuple[Joint, ...]:
         """The joints that mimic none, of a file without faults."""
         return tuple(joint for joint in self.joints if joint.mimic is None)
+
+    @property
+    def without_visuals(self) -> Robot:
+        """Without what is only drawn, of a file without faults."""
+        return self.replaced(joints=tuple(joint.replaced(visual=None) for joint in self.joints))
 
     @property
     def is_known(self) -> bool:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.document.base import Document, written
+from armsim.document.base import Document, walk, written
 from armsim.files.new_file import check_output, output_file
 from armsim.files.nodes import Place, data_of
 from armsim.files.plain_data import nodes_of
@@ -93,9 +93,12 @@ def _is_empty(document: Document, key: str) -> bool:
 def _said_at(document: Document, key: str, folder: str | None) -> Any:
     if key not in document.keys_in_file or not document.untouched(key):
         return said(document.entries[key], folder)
-    absolute = document.file_at(key)
-    if absolute is None or folder in (None, os.path.dirname(os.path.abspath(document.place.source))):
-        return data_of(document.value_node(key))
+    absolute, node = document.file_at(key), document.value_node(key)
+    if folder in (None, os.path.dirname(os.path.abspath(document.place.source))):
+        return data_of(node)
+    if absolute is None:
+        value = document.entries[key]
+        return said(value, folder) if any(isinstance(part, Document) for _, part, _ in walk(value)) else data_of(node)
     try:
         return os.path.relpath(absolute, folder).replace(os.sep, "/")
     except ValueError:  # on another drive

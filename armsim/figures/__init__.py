@@ -11,6 +11,6 @@ What others use:
 - `style`: how all of it looks.
 
 A run's figure is made in three steps: `panels` says which columns are drawn together, `envelope` makes curves of them, `run` and
-`overlay` draw them. An arm's: `drawn_arm` has its parts and frames, for pages too, `mesh` makes facets of them, `scene` paints
-these, `animation` and `robot_picture` show them.
+`overlay` draw them. An arm's: `drawn_arm` has its parts and frames, for pages too, `reduction` thins meshes, `mesh` makes
+facets of them, `scene` paints these, `animation` and `robot_picture` show them.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,13 +16,16 @@ from armsim import document
 from armsim.arm.robot import Robot
 from armsim.arm.solids import PayloadSolid, Solid, link_inertia, solids
 from armsim.dynamics import frame_position, own_poses
+from armsim.figures.reduction import reduced
 from armsim.loading import build_robot
+from armsim.loading.visuals import Shape, shapes
 from armsim.model import Arm
 from armsim.spatial import Pose, Vector
 
 Array = NDArray[np.float64]
 Span = tuple[float | None, float | None]  # from and until when [s]
 ALWAYS: Span = (None, None)
+MOST_OF_MESH, MOST_OF_MESHES = 2000, 20_000  # triangles of a mesh and of all of an arm, so that pages can be mailed
 # of the arm's size: radii of links and rods, of joints and of the base
 BONE, THIN, DRUM, PLATE = 0.010, 0.004, 0.026, 0.05
 STEEL = 7800.0  # kg/m³, of the balls that stand for masses without a shape
@@ -36,8 +40,8 @@ class ArmPart:
     Attributes:
         frame: Where it is fixed, see `DrawnArm.frames`.
         joint: Whose colour it has, by its number in `DrawnArm.looks`; None for the base's.
-        shape: "cylinder", "tube", "box" or "sphere", its middle at the origin, and about z.
-        sizes: Of the shape, by the keys of robot files [m].
+        shape: "cylinder", "tube", "box" or "sphere", its middle at the origin, and about z; or "mesh".
+        sizes: Of the shape, by the keys of robot files [m]; of a mesh its triangles, shape (n, 3, 3), and of how many.
         pose: In its frame, 4 by 4.
         drum: Whether it stands for a joint.
         start: From when on it is drawn [s]; None for one that is there from the beginning.
@@ -68,6 +72,7 @@ class DrawnArm:
     arm: Arm
     links: Sequence[Sequence[Solid]]
     payloads: Sequence[tuple[PayloadSolid, Span]] = ()
+    robot: document.Robot | None = None  # with its meshes
 
     @classmethod
     def of(cls, robot: document.Robot, spans: Sequence[Span] = ()) -> DrawnArm:
@@ -76,7 +81,7 @@ class DrawnArm:
         spans = spans or [ALWAYS] * len(found.payloads)
         always = tuple(payload for payload, span in zip(arm.payloads, spans, strict=True) if span == ALWAYS)
         payloads = list(zip(found.payloads, spans, strict=True))
-        return cls(replace(arm, payloads=always), [link.solids for link in found.links], payloads)
+        return cls(replace(arm, payloads=always), [link.solids for link in found.links], payloads, robot)
 
     @classmethod
     def of_robot(cls, robot: Robot) -> DrawnArm:
@@ -106,20 +111,36 @@ class DrawnArm:
         return float(arm.longest([float(np.linalg.norm(vector(end))) for end in arm.ends], slides)) or 1.0
 
     @cached_property
+    def shapes(self) -> list[list[Shape]]:
+        """The meshes of each link; warns of those that cannot be drawn."""
+        if self.robot is None:
+            return [[]] * len(self.links)
+        found, doubts = shapes(self.robot)
+        for doubt in doubts:
+            warnings.warn(f"{doubt.where}: {doubt.path}: {doubt.found}; {doubt.mend}", stacklevel=2)
+        return found
+
+    @cached_property
     def parts(self) -> list[ArmPart]:
-        """What is drawn of it: base, solids, lines from joint to joint, joints, payload."""
+        """What is drawn of it: base, links by their meshes or by solids and lines from joint to joint, joints, payload."""
         arm, size = self.arm, self.size
         plate = ArmPart(0, None, "cylinder", {"radius": PLATE * size, "height": BONE * size}, HERE)
         made = [*self._bones(0, None, 1.5 * BONE), plate]
         drum = DRUM * size
-        for k, (link, joint, bodies) in enumerate(zip(arm.links, self.looks, self.links, strict=True), 1):
-            for solid in bodies:
-                made += self._solid(k, joint, solid, matrix(link.frame))
-            made += self._bones(k, joint, BONE)
+        most = min(MOST_OF_MESH, MOST_OF_MESHES // max(1, sum(map(len, self.shapes))))
+        every = zip(arm.links, self.looks, self.links, self.shapes, strict=True)
+        for k, (link, joint, bodies, meshes) in enumerate(every, 1):
+            into = matrix(link.frame)
+            for shape in meshes:
+                sizes = {"triangles": reduced(shape.triangles, most), "of": len(shape.triangles)}
+                made.append(ArmPart(k, joint, "mesh", sizes, into @ matrix(shape.pose)))
+            if not meshes:
+                for solid in bodies:
+                    made += self._solid(k, joint, solid, into)
+                made += self._bones(k, joint, BONE)
             turns: tuple[str, dict[str, Any]] = "cylinder", {"radius": drum, "height": 2 * drum}
             slides: tuple[str, dict[str, Any]] = "box", {"size": [1.6 * drum, 1.6 * drum, 2.4 * drum]}
-            shape, sizes = turns if link.kind.turns else slides
-            made.append(ArmPart(k, joint, shape, sizes, HERE, drum=True))
+            made.append(ArmPart(k, joint, *(turns if link.kind.turns else slides), HERE, drum=True))
         for solid, (start, end) in self.payloads:
             frame = arm.frame(solid.frame)
             k, into = arm.link_of(frame) + 1, matrix(arm.placement(frame))

@@ -56,4 +56,15 @@ def box(size: Array) -> Array:
     return np.stack(sides) * (np.array(size) / 2)
 
 
-SHAPES: dict[str, Callable[..., Array]] = {"cylinder": cylinder, "tube": tube, "box": box, "sphere": sphere}
+def faces(triangles: Array, of: int) -> Array:
+    """Triangles, each with its last corner twice."""
+    return triangles[:, [0, 1, 2, 2]]
+
+
+SHAPES: dict[str, Callable[..., Array]] = {
+    "cylinder": cylinder,
+    "tube": tube,
+    "box": box,
+    "sphere": sphere,
+    "mesh": faces,
+}

@@ -8,6 +8,7 @@ What others use:
     yaml_reader: `read_yaml`. yaml_writer: `yaml_text`.
     csv_reader: `read_csv`. csv_writer: `write_csv`, and `CsvFile`, block by block. parquet: the same of Parquet.
     table: `DataTable`, columns of numbers beside others, and missing cells. table_reader: `read_table`, of either.
+    mesh_file: `read_mesh`, the triangles of an STL or OBJ file.
     array_file: `check_array_file`, `write_arrays`, for .npz.
     destination: `Destination`, the folder of a run, a study or an export.
     new_file: `whole_file`, atomic writing, and `output_file`, of a file that a user names, which `check_output` tries before;

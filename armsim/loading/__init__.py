@@ -7,6 +7,7 @@ What others use:
         make the same, with numbers left open on request.
     resolved_robot: a robot, written out in full.
     check: `check`, faults and warnings of a file. definite: `undetermined`. voltage: `voltage_refusal`.
+    visuals: `shapes`, the meshes of links.
     build: `build_body`, one solid's inertia. settle: `settle`, data with a scalar for each number.
 """
 

@@ -133,7 +133,8 @@ class Scenario:
         """
         if isinstance(self.command, Controller) and isinstance(self.command.law, FunctionLaw):
             return ""
-        given = {name: value for name, value in self.scenario_data.items() if name not in ("name", "log")}
+        asked = resolved_scenario(self).replaced(name=None, log=None)
+        given = plain(asked.replaced(robot=asked.robot.without_visuals))
         return f"{(self.clock.num, self.clock.den)} {self.clock.sample_every} {json.dumps(given, sort_keys=True)}"
 
 

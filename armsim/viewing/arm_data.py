@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from armsim.figures.drawn_arm import DrawnArm, matrix, unit, vector
+from armsim.figures.drawn_arm import ArmPart, DrawnArm, matrix, unit, vector
 from armsim.figures.style import look
 from armsim.spatial import Pose
+from armsim.viewing.arrays import Arrays
 from armsim.viewing.programs import frames_program
+
+STEPS = 2**16 - 1  # along the longest edge of a mesh
 
 
 def arm_data(drawn: DrawnArm) -> dict[str, Any]:
@@ -52,10 +55,21 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
         "size": drawn.size,
         "base": pose_rows(arm.base),
         "program": frames_program(arm),
-        "parts": [{**asdict(part), "pose": rows(part.pose)} for part in drawn.parts],
+        "parts": [{**asdict(part), "sizes": sizes_data(part), "pose": rows(part.pose)} for part in drawn.parts],
         "joints": joints,
         **({"followers": followers} if followers else {}),
     }
+
+
+def sizes_data(part: ArmPart) -> dict[str, Any]:
+    """The sizes of a part; of a mesh of, low, step and corners: coordinates are low, of each axis, plus step times numbers."""
+    if part.shape != "mesh":
+        return part.sizes
+    triangles, arrays = part.sizes["triangles"], Arrays()
+    low = triangles.min(axis=(0, 1), initial=0.0)
+    step = float((triangles - low).max(initial=0.0)) / STEPS or 1.0
+    arrays.add(np.round((triangles - low) / step), "u2")
+    return {"low": low.tolist(), "step": step, "corners": arrays.packed[0], "of": part.sizes["of"]}
 
 
 def pose_rows(pose: Pose) -> list[float]:

@@ -17,12 +17,12 @@ class Arrays:
     def __init__(self) -> None:
         self._numbers: dict[tuple[str, bytes], int] = {}
 
-    def add(self, values: ArrayLike, kind: Literal["f4", "f8"] = "f4") -> int:
+    def add(self, values: ArrayLike, kind: Literal["f4", "f8", "u2"] = "f4") -> int:
         """Keep an array, row by row, and give its number.
 
         Args:
             values: The array; infinities become very large numbers.
-            kind: Single or double precision.
+            kind: Single or double precision, or whole numbers below 65536.
         """
         bounded = np.clip(np.asarray(values, float), -LARGEST, LARGEST)
         key = kind, bounded.astype(f"<{kind}").tobytes()

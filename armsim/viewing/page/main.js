@@ -1,5 +1,5 @@
 import { prepare } from "./kinematics.js";
-import { followTheme } from "./parts.js";
+import { followTheme, unpacked } from "./parts.js";
 import { robotPage } from "./robot.js";
 import { runPage } from "./run.js";
 import { scenarioPage } from "./scenario.js";
@@ -12,6 +12,13 @@ function textPage() {
     return {};
 }
 
+/** How many triangles meshes have, in words; nothing where they have all of those of their files. */
+function reduced(arms = []) {
+    const meshes = arms.flatMap(({ parts }) => parts).filter(({ shape }) => shape === "mesh").map(({ sizes }) => sizes);
+    const left = meshes.reduce((sum, { corners }) => sum + unpacked(corners).length / 9, 0), of = meshes.reduce((sum, sizes) => sum + sizes.of, 0);
+    return left < of ? [`meshes with ${left} of ${of} triangles`] : [];
+}
+
 const failed = (error) => {
     const place = document.getElementById("failure");
     place.hidden = false;
@@ -20,7 +27,7 @@ const failed = (error) => {
 try {
     const data = JSON.parse(document.getElementById("data").textContent);
     document.getElementById("title").textContent = data.name;
-    document.getElementById("subtitle").textContent = data.subtitle;
+    document.getElementById("subtitle").textContent = [data.subtitle, ...reduced(data.arms)].join("; ");
     document.getElementById("pose").textContent = data.described;
     document.getElementById("scene").setAttribute("aria-label", `${data.name}: arrow keys turn the view, + and − zoom, Home resets it`);
     followTheme();

@@ -34,7 +34,7 @@ export function cell(x) {
 export function unpacked({ kind, bytes }) {
     const text = atob(bytes), raw = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i++) raw[i] = text.charCodeAt(i);
-    return new { f4: Float32Array, f8: Float64Array }[kind](raw.buffer);
+    return new { f4: Float32Array, f8: Float64Array, u2: Uint16Array }[kind](raw.buffer);
 }
 
 /** The last place in increasing times that is not after t, at least 0. */

@@ -1,9 +1,16 @@
 import * as THREE from "three";
+import { unpacked } from "./parts.js";
 
 const FONT = "600 44px system-ui, sans-serif";
 
 /** The shape of a part of `armsim.viewing.arm_data`, its middle at the origin, and about z. */
 export function shape({ shape: name, sizes }) {
+    if (name === "mesh") {
+        const { low, step, corners } = sizes, places = Float32Array.from(unpacked(corners), (x, i) => low[i % 3] + step * x);
+        const made = new THREE.BufferGeometry().setAttribute("position", new THREE.BufferAttribute(places, 3));
+        made.computeVertexNormals();
+        return made;
+    }
     if (name === "box") return new THREE.BoxGeometry(...sizes.size);
     if (name === "sphere") return new THREE.SphereGeometry(sizes.radius, 32, 24);
     if (name === "cylinder") return new THREE.CylinderGeometry(sizes.radius, sizes.radius, sizes.height, 48).rotateX(Math.PI / 2);
