@@ -244,6 +244,11 @@ class Pose:
         """Position [m] and unit quaternion (w, x, y, z), 7 scalars."""
         return (*self.position, *quaternion(self.rotation))
 
+    def distance(self, other: Pose) -> float:
+        """The largest difference between the entries of two poses of numbers, of rotations and of positions [m]."""
+        pairs = zip((*self.rotation, self.position), (*other.rotation, other.position), strict=True)
+        return max(abs(x) for one, two in pairs for x in one - two)
+
     def frame(self, degrees: bool = False) -> Frame:
         """Of a pose of numbers; see `Frame`."""
         values = [x + 0.0 for x in (*self.coordinates, *roll_pitch_yaw(self.rotation))]  # + 0.0 makes 0 of -0
@@ -296,14 +301,14 @@ def rotation_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
 def roll_pitch_yaw(R: Matrix) -> list[float]:
     """Roll, pitch and yaw [rad] of a rotation of numbers, R = Rz(yaw) Ry(pitch) Rx(roll): the inverse of `rotation_rpy`.
 
-    In gimbal lock, at a pitch of a right angle, only the sum or difference of roll and yaw is determined; yaw is 0 then.
+    In gimbal lock, at a pitch of a right angle, only the sum or difference of roll and yaw is determined; yaw is 0 then. Roll is
+    that of the rotation with yaw taken back, which is as accurate close to it as elsewhere.
     """
     x, y, z = R
     level = math.hypot(x.x, y.x)
-    pitch = math.atan2(-z.x, level)
-    if level < 1e-9:
-        return [math.atan2(-y.z, y.y), pitch, 0.0]
-    return [math.atan2(z.y, z.z), pitch, math.atan2(y.x, x.x)]
+    yaw = math.atan2(y.x, x.x) if level > 1e-13 else 0.0
+    c, s = math.cos(yaw), math.sin(yaw)
+    return [math.atan2(s * x.z - c * y.z, c * y.y - s * x.y), math.atan2(-z.x, level), yaw]
 
 
 def quaternion(R: Matrix) -> tuple[Scalar, Scalar, Scalar, Scalar]:
