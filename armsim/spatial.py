@@ -244,11 +244,6 @@ class Pose:
         """Position [m] and unit quaternion (w, x, y, z), 7 scalars."""
         return (*self.position, *quaternion(self.rotation))
 
-    def distance(self, other: Pose) -> float:
-        """The largest difference between the entries of two poses of numbers, of rotations and of positions [m]."""
-        pairs = zip((*self.rotation, self.position), (*other.rotation, other.position), strict=True)
-        return max(abs(x) for one, two in pairs for x in one - two)
-
     def frame(self, degrees: bool = False) -> Frame:
         """Of a pose of numbers; see `Frame`."""
         values = [x + 0.0 for x in (*self.coordinates, *roll_pitch_yaw(self.rotation))]  # + 0.0 makes 0 of -0

@@ -93,7 +93,7 @@ def export(
         open: Paths of numbers that are left open, as `--set` names them.
         single: Whether in single precision; C and Fortran.
         fma: How fused multiply-adds are computed, see `armsim.exporting.language.Style`; the language's first unless given.
-        dt: Length of a step of a robot's forward model [s]; with mjcf of MuJoCo's.
+        dt: Length of a step of a robot's forward model [s]; with mjcf of MuJoCo's, 1e-3.
         method: Its integrator.
         inputs: Of its drives.
         force: Whether files of an earlier export are replaced.
@@ -106,8 +106,8 @@ def export(
     path = os.fspath(folder)
     if to in DESCRIPTIONS:
         if what or open or single or fma or (dt is not None and to != "mjcf"):
-            found = f"an option of them with {spelled(f'--to {to}', f'to={to!r}')}"
-            raise UsageError.of(path, "a description without functions", found, "leave out what is of functions")
+            named = spelled(f"--to {to}", f"to={to!r}")
+            raise UsageError.of(named, "no options of functions", "one of them", "leave it out, or choose a language")
         return describe(given, to, path, dt, force)
     language = language_of(to, single, fma)
     check_folder(path, force)
@@ -132,7 +132,7 @@ def describe(given: Given, to: str, path: str, dt: float | None, force: bool) ->
     if to == "urdf":
         text, notes = urdf(arm, robot)
     elif to == "mjcf":
-        text, notes = mjcf(arm, robot, None if dt is None else check_dt(dt))
+        text, notes = mjcf(arm, robot, 1e-3 if dt is None else check_dt(dt))
     else:
         text, notes = dh_file(arm, robot, to)
     with output_file(path) as file:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from armsim import document
-from armsim.arm.solids import COMPONENTS, Solid, solids
+from armsim.arm.solids import Solid, solids, summed
 from armsim.document.base import mapped, numbers, written
 from armsim.dynamics.kinematics import joint_pose
 from armsim.loading.build import turn_z_onto
-from armsim.model import Arm, Joint
-from armsim.spatial import ZERO, Inertia, Pose, Vector, Z
+from armsim.model import Arm, Coulomb, Joint
+from armsim.spatial import ZERO, Inertia, Pose, Vector, X, Y, Z
 
-AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+AXES = {"x": X, "y": Y, "z": Z}
 UNBOUNDED = 1e9  # rad or m, of an end without a limit where the other has one
 # a box, a cylinder about z or a sphere, with its sizes by URDF's names [m], and where it is
 Shape = tuple[str, dict[str, Any], Pose]
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """A link, or a frame of the arm as a link that is fixed in another.
 
     Its frame is that of the robot file, if its origin lies on the joint's axis, else the joint's own.
@@ -33,37 +32,36 @@ class Link:
         parent: Index of the link that carries it; -1 for the base.
         origin: Its frame in the parent's, at joint position 0.
         inertia: In its frame.
-        shapes: Of its solids.
-        axis: Of its joint, in its frame.
         joint: The joint; None for a frame.
+        axis: Of the joint, in its frame.
+        shapes: Of its solids.
     """
 
     name: str
     parent: int
     origin: Pose
     inertia: Inertia
-    shapes: list[Shape]
-    axis: Vector = Z
     joint: Joint | None = None
+    axis: Vector = Z
+    shapes: Sequence[Shape] = ()
 
 
 def links_of(arm: Arm, robot: document.Robot) -> list[Link]:
     """The links of an arm, and after them its frames with their payloads, the tool first."""
-    links, found = list[Link](), solids(robot)
-    backs = [Pose()] * (
-        len(arm.links) + 1
-    )  # the joints' own frames in the links'; the base's is the last, where -1 finds it
-    for i, (joint, parent, of) in enumerate(zip(arm.links, arm.parents, found.links, strict=True)):
+    links = []
+    backs = [Pose()] * (len(arm.links) + 1)  # own frames in the links'; the base's is the last, where -1 finds it
+    for i, (joint, parent, of) in enumerate(zip(arm.links, arm.parents, solids(robot).links, strict=True)):
         R, p = joint_pose(joint, 0.0)
         back = backs[i] = joint.frame.inverse if joint.frame.position == ZERO else Pose()
-        origin = backs[parent] @ Pose(R.matrix, p) @ back.inverse
-        inertia = joint.inertia.moved(back.rotation, back.position)
+        origin, inertia = (
+            backs[parent] @ Pose(R.matrix, p) @ back.inverse,
+            joint.inertia.moved(back.rotation, back.position),
+        )
         shapes = [*shapes_of(of.solids, back @ joint.frame)]
-        links.append(Link(joint.name, parent, origin, inertia, shapes, back.rotation @ Z, joint))
+        links.append(Link(joint.name, parent, origin, inertia, joint, back.rotation @ Z, shapes))
     for frame in arm.frames:
         i = arm.link_of(frame)
-        shapes = [*shapes_of([body for body in found.payloads if body.frame == frame.name], Pose())]
-        links.append(Link(frame.name, i, backs[i] @ arm.placement(frame), arm.carried_by(frame), shapes))
+        links.append(Link(frame.name, i, backs[i] @ arm.placement(frame), arm.carried_by(frame)))
     return links
 
 
@@ -83,17 +81,21 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     return free_name(f"{name}_", taken) if name in taken else name
 
 
-def range_of(joint: Joint) -> str:
-    """The ends of a joint's range; one that is missing is far away."""
+def ends(joint: Joint) -> tuple[float, float]:
+    """The ends of a joint's range [rad or m]; one that is missing is far away."""
     lower, upper = joint.bounds
-    return text(-UNBOUNDED if lower is None else lower, UNBOUNDED if upper is None else upper)
+    return -UNBOUNDED if lower is None else lower, UNBOUNDED if upper is None else upper
+
+
+def mean(friction: Coulomb | None) -> float:
+    """Dry friction, the mean of both directions [N·m or N]."""
+    return 0.0 if friction is None else (friction.positive + friction.negative) / 2
 
 
 def body_of(inertia: Inertia) -> dict[str, Any]:
     """A body of a robot file with that inertia."""
-    J = inertia.tensor_about_com()
-    components = {key: getattr(J, key) + 0.0 for key in COMPONENTS}
-    return {"inertia": {"mass": inertia.mass, "center": [x + 0.0 for x in inertia.com()], "about": "com", **components}}
+    own = summed(inertia)
+    return {"inertia": {"mass": own.mass, "center": own.com, "about": "com", **asdict(own.about_com)}}
 
 
 def said(value: Any) -> Any:
@@ -102,13 +104,13 @@ def said(value: Any) -> Any:
 
 
 def lost(robot: document.Robot, keys: re.Pattern[str]) -> list[str]:
-    """Numbers of joints at such keys, a line each: "motor.Kp: R1, R2"."""
-    names: dict[str, list[str]] = {}
+    """Numbers of joints at such keys, those of the same joints in a line: "R1, R2: motor.Kp, motor.Ra"."""
+    names: dict[str, str] = {}
     for joint in robot.joints:
         for key, number in numbers(joint):
             if number.given and keys.match(key):
-                names.setdefault(key, []).append(joint.name)
-    return [f"{key}: {', '.join(of)}" for key, of in names.items()]
+                names[key] = f"{names[key]}, {joint.name}" if key in names else joint.name
+    return [f"{of}: {', '.join(key for key in names if names[key] == of)}" for of in dict.fromkeys(names.values())]
 
 
 def text(*values: float) -> str:

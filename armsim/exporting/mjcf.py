@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from math import inf
 
 from armsim import document
 from armsim.actuation.motor import viscous
 from armsim.escaping import in_html
-from armsim.exporting.links import Shape, laid_out, links_of, lost, range_of, text
+from armsim.exporting.links import Shape, ends, laid_out, links_of, lost, mean, text
 from armsim.loading.principal import principal_moments
-from armsim.model import BASE, Arm, Coulomb, Joint, Motor
+from armsim.model import BASE, Arm, Joint, Motor
 from armsim.spatial import Inertia, Pose, Symmetric, Vector
 
 LEAST = 2e-14  # kg or kg m²: MuJoCo takes no moving body of less
@@ -24,13 +25,13 @@ OTHERWISE = [
 ]
 
 
-def mjcf(arm: Arm, robot: document.Robot, dt: float | None = None) -> tuple[str, list[str]]:
+def mjcf(arm: Arm, robot: document.Robot, dt: float) -> tuple[str, list[str]]:
     """The MJCF of an arm; a motor is an actuator that takes its voltage, or its torque where only that is known.
 
     Args:
         arm: The arm.
         robot: What its file says.
-        dt: MuJoCo's step [s]; its own if None.
+        dt: MuJoCo's step [s].
 
     Returns:
         The text, and what it lacks, a line each.
@@ -42,7 +43,7 @@ def mjcf(arm: Arm, robot: document.Robot, dt: float | None = None) -> tuple[str,
         joint, on, slide = link.joint, link.parent, ""
         place, geoms = _placed(link.origin), "".join(map(_geom, link.shapes))
         if joint is None:
-            inside[on] = f'<body {place}><site name="{in_html(link.name)}"/>{geoms}</body>{inside[on]}'
+            inside[on] = f'<site name="{in_html(link.name)}" {place}/>{inside[on]}'
             continue
         if joint.mimic is not None:
             couplings = _coupling(joint.name, joint.mimic.joint, joint.mimic.offset, joint.mimic.ratio) + couplings
@@ -53,13 +54,12 @@ def mjcf(arm: Arm, robot: document.Robot, dt: float | None = None) -> tuple[str,
         motors = _actuator(joint) + motors
         inner = f"{_joint(joint, link.axis)}{slide}{_inertial(link.inertia)}{geoms}{inside[i]}"
         inside[on] = f'<body name="{joint.name}_link" {place}>{inner}</body>{inside[on]}'
-    step = "" if dt is None else f' timestep="{text(dt)}"'
     xml = f"""<mujoco model="{in_html(arm.name)}"><compiler angle="radian"/>
-        <option gravity="{text(*arm.gravity)}" integrator="implicitfast"{step}/>
+        <option gravity="{text(*arm.gravity)}" integrator="implicitfast" timestep="{text(dt)}"/>
         <default><geom contype="0" conaffinity="0"/></default>
         <worldbody><body name="{BASE}" {_placed(arm.base)}>{inside[-1]}</body></worldbody>
         <actuator>{motors}</actuator><equality>{couplings}</equality></mujoco>"""
-    return laid_out(xml), [*(f"lost: {what}" for what in lost(robot, NO_WORD)), *OTHERWISE]
+    return laid_out(xml), [*OTHERWISE, "lost:", *(lost(robot, NO_WORD) or ["nothing"])]
 
 
 def _placed(pose: Pose) -> str:
@@ -70,18 +70,14 @@ def _placed(pose: Pose) -> str:
 def _joint(joint: Joint, axis: Vector) -> str:
     """A joint; friction of its motor counts as its own."""
     motor, spring = joint.motor or Motor(), joint.spring
-    dry = _mean(joint.coulomb) + abs(motor.gear) * _mean(motor.coulomb)
-    more = "" if joint.bounds == (None, None) else f' range="{range_of(joint)}"'
+    dry = mean(joint.coulomb) + abs(motor.gear) * mean(motor.coulomb)
+    more = "" if joint.bounds == (None, None) else f' range="{text(*ends(joint))}"'
     if spring is not None:
         more += f' stiffness="{text(spring.stiffness)}" springref="{text(spring.rest)}"'
     return (
         f'<joint name="{joint.name}" type="{"hinge" if joint.kind.turns else "slide"}" axis="{text(*axis)}"{more}'
         f' damping="{text(joint.viscous + viscous(motor))}" frictionloss="{text(dry)}" armature="{text(joint.armature)}"/>'
     )
-
-
-def _mean(friction: Coulomb | None) -> float:
-    return 0.0 if friction is None else (friction.positive + friction.negative) / 2
 
 
 def _coupling(follower: str, leader: str, offset: float, ratio: float) -> str:
@@ -103,17 +99,16 @@ def _geom(shape: Shape) -> str:
 
 def _actuator(joint: Joint) -> str:
     """A motor on its own side of the gear: Kp / Ra (V - Ke w) of one with electrical constants, others as they are told."""
-    motor, gain = joint.motor, 1.0
+    motor, gain, more = joint.motor, 1.0, ""
     if motor is None:
         return ""
-    most, more = [motor.limits.torque], ""
+    limits, most = motor.limits, motor.limits.torque or inf
     if motor.Kp is not None and motor.Ra is not None:
         gain = motor.Kp / motor.Ra
         more = f' biastype="affine" biasprm="{text(0, 0, -gain * motor.Ke)}"'
-        most.append(motor.limits.current and motor.Kp * motor.limits.current)
-    known = [x for x in most if x is not None]
-    for key, x in (("ctrlrange", motor.limits.voltage), ("forcerange", min(known, default=None))):
-        more += "" if x is None else f' {key}="{text(-x, x)}"'
+        most = min(most, motor.Kp * (limits.current or inf))
+    for key, x in (("ctrlrange", limits.voltage or inf), ("forcerange", most)):
+        more += f' {key}="{text(-x, x)}"' if x < inf else ""
     return f'<general name="{joint.name}" joint="{joint.name}" gear="{text(motor.gear)}" gainprm="{text(gain)}"{more}/>'
 
 
@@ -123,17 +118,16 @@ def realizable(arm: Arm) -> Arm:
     What a massless rod along a joint's axis would have does not notice that the joint turns, nor does any rotational inertia
     that slides: with that taken from the link before, the equations of motion are the same (see `Arm.regrouped`).
     """
-    found = list(arm.inertias)
+    found = [*arm.inertias, Inertia()]  # that of the base is the last, where -1 finds it
     for i, joint in reversed(list(enumerate(arm.links))):
         least, middle, most = principal_moments(found[i].tensor_about_com())
         lack = most - least - middle
         if lack > ROUNDING * most:
             rod = Symmetric(lack, lack, 0.0 if joint.kind.turns else lack)
             found[i] += Inertia(J=rod)
-            if arm.parents[i] >= 0:
-                found[arm.parents[i]] -= Inertia(J=joint.tilt.turn(rod))
+            found[arm.parents[i]] -= Inertia(J=joint.tilt.turn(rod))
         if least < LEAST or lack > -ROUNDING * most:  # a rod or a plate, too
             floor = max(LEAST, 5 * ROUNDING * most)
             found[i] += Inertia(J=Symmetric(floor, floor, floor))
-    links = (replace(link, inertia=inertia) for link, inertia in zip(arm.links, found, strict=True))
+    links = (replace(link, inertia=inertia) for link, inertia in zip(arm.links, found, strict=False))
     return replace(arm, links=tuple(links), payloads=())

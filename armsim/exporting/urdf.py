@@ -14,16 +14,17 @@ from armsim.exporting.links import (
     Link,
     Shape,
     body_of,
+    ends,
     free_name,
     laid_out,
     links_of,
     lost,
-    range_of,
+    mean,
     said,
     text,
 )
 from armsim.files.yaml_writer import yaml_text
-from armsim.model import BASE, Arm, Coulomb, Joint, Motor
+from armsim.model import BASE, Arm, Joint, Motor
 from armsim.spatial import Inertia, Pose, Vector
 
 NO_WORD = re.compile(r"initial|pitch|spring|motor|limits\.[sd]|friction\.coulomb\.")  # keys of a joint
@@ -52,8 +53,8 @@ def urdf(arm: Arm, robot: document.Robot) -> tuple[str, list[str]]:
         )
     more = _unspoken(robot, links)
     parts.append(f"<armsim>\n{indent(in_html(yaml_text(more), LF), '    ')}  </armsim></robot>")
-    alone = [*(key for key in ("gravity", "base") if key in more), *lost(robot, NO_WORD)]
-    return laid_out("".join(parts)), [f"in <armsim> alone: {what}" for what in alone]
+    alone = [key for key in ("gravity", "base") if key in more] + lost(robot, NO_WORD)
+    return laid_out("".join(parts)), ["in <armsim> alone, which other readers ignore:", *(alone or ["nothing"])]
 
 
 def _type(joint: Joint) -> str:
@@ -69,10 +70,9 @@ def _origin(pose: Pose) -> str:
 def _inertial(inertia: Inertia) -> str:
     if inertia == Inertia():
         return ""
-    J = inertia.tensor_about_com()
+    J, at = inertia.tensor_about_com(), _origin(Pose(position=inertia.com()))
     tensor = f'ixx="{text(J.xx)}" ixy="{text(J.xy)}" ixz="{text(J.xz)}" iyy="{text(J.yy)}" iyz="{text(J.yz)}" izz="{text(J.zz)}"'
-    place = _origin(Pose(position=inertia.com()))
-    return f'<inertial>{place}<mass value="{text(inertia.mass)}"/><inertia {tensor}/></inertial>'
+    return f'<inertial>{at}<mass value="{text(inertia.mass)}"/><inertia {tensor}/></inertial>'
 
 
 def _solid(shape: Shape) -> str:
@@ -84,27 +84,27 @@ def _solid(shape: Shape) -> str:
 
 def _motion(joint: Joint, axis: Vector) -> str:
     """Axis, limits, friction and coupling; effort and velocity are 0 where they are not known."""
-    motor, dry, mimic = joint.motor or Motor(), joint.coulomb or Coulomb(0.0, 0.0), joint.mimic
+    motor, mimic = joint.motor or Motor(), joint.mimic
     turns, limits = abs(motor.gear), motor.limits
-    ends = 'lower="{}" upper="{}"'.format(*range_of(joint).split())
+    lower, upper = ends(joint)
     coupling = ""
     if mimic is not None:
         coupling = f'<mimic joint="{mimic.joint}" multiplier="{text(mimic.ratio)}" offset="{text(mimic.offset)}"/>'
     return (
-        f'<axis xyz="{text(*axis)}"/>'
-        f'<limit effort="{text(turns * (limits.torque or 0))}" velocity="{text((limits.speed or 0) / turns)}" {ends}/>'
-        f'<dynamics damping="{text(joint.viscous)}" friction="{text((dry.positive + dry.negative) / 2)}"/>{coupling}'
+        f'<axis xyz="{text(*axis)}"/><limit lower="{text(lower)}" upper="{text(upper)}"'
+        f' effort="{text(turns * (limits.torque or 0))}" velocity="{text((limits.speed or 0) / turns)}"/>'
+        f'<dynamics damping="{text(joint.viscous)}" friction="{text(mean(joint.coulomb))}"/>{coupling}'
     )
 
 
 def _unspoken(robot: document.Robot, links: Sequence[Link]) -> dict[str, Any]:
     """What URDF has no word for, by the keys of a robot file; of links with payloads their inertia without those, too."""
     whole, joints = said(robot), {}
-    loaded = [link.parent for link in links if link.joint is None and link.inertia != Inertia()]
-    for i, (link, data) in enumerate(zip(links, whole["joints"], strict=False)):
+    for link, data in zip(links, whole["joints"], strict=False):
         joints[link.name] = _without_word(data) | ({"type": "screw"} if "pitch" in data else {})
-        if i in loaded:
-            joints[link.name]["bodies"] = [body_of(link.inertia)]
+    for frame in links:
+        if frame.joint is None and frame.inertia != Inertia():
+            joints[links[frame.parent].name]["bodies"] = [body_of(links[frame.parent].inertia)]
     more = {key: whole[key] for key in ("gravity", "base", "payload") if key in whole}
     return more | {"joints": {name: own for name, own in joints.items() if own}}
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from armsim.spatial import Pose, Vector, rotation_x, rotation_z
 
 PARALLEL = 1e-8  # rad and m: below, axes count as parallel, and as one; nearer 0 rounding hides their normal
-ROUNDING = 1e-14  # rad and m
 
 
-@dataclass(frozen=True, slots=True)
-class DHRow:
+class DHRow(NamedTuple):
     """A row for a joint at position 0, and the link's frame that it leads to.
 
     Attributes:
@@ -67,8 +65,8 @@ def dh_rows(
         normals = [_normal(line, axis, parallel) for axis in across]
         turn = next((turn for turn, _, _ in normals if turn is not None), 0.0)
         shift = next((shift for _, shift, _ in normals if shift is not None), 0.0)
-        turn = turn - math.pi * round(turn / math.pi)
-        found.append(line @ Pose(rotation_z(_rounded(turn)), Vector(0.0, 0.0, _rounded(shift))))
+        turn -= math.pi * round(turn / math.pi)
+        found.append(line @ Pose(rotation_z(turn), Vector(0.0, 0.0, shift)))
     return found[0], [
         _row(found[parent + 1], frame, modified) for parent, frame in zip(parents, found[1:], strict=True)
     ]
@@ -90,14 +88,11 @@ def _normal(line: Pose, axis: Pose, parallel: float) -> tuple[float | None, floa
 def _row(before: Pose, frame: Pose, modified: bool) -> DHRow:
     """A row from frame to frame. Modified parameters are standard ones of the way back, with the other sign."""
     step = frame.inverse @ before if modified else before.inverse @ frame
-    rows = step.rotation
-    theta, alpha = math.atan2(rows.row_y.x, rows.row_x.x), math.atan2(rows.row_z.y, rows.row_z.z)
+    x, y, z = step.rotation
+    theta, alpha, sign = math.atan2(y.x, x.x), math.atan2(z.y, z.z), -1 if modified else 1
     R = rotation_z(theta)
     at = R.T @ step.position  # (a, 0, d)
-    residual = step.distance(Pose(R @ rotation_x(alpha), R @ Vector(at.x, 0.0, at.z)))
-    a, alpha, d, theta = (_rounded(-x if modified else x) for x in (at.x, alpha, at.z, theta))
-    return DHRow(a, alpha, d, theta, frame, residual)
-
-
-def _rounded(x: float) -> float:
-    return x if abs(x) > ROUNDING else 0.0
+    turned, shifted = R @ rotation_x(alpha), R @ Vector(at.x, 0.0, at.z)
+    missed = (one - two for one, two in zip((*turned, shifted), (*step.rotation, step.position), strict=True))
+    residual = max(abs(entry) for vector in missed for entry in vector)
+    return DHRow(sign * at.x, sign * alpha, sign * at.z, sign * theta, frame, residual)
