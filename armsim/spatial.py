@@ -296,14 +296,17 @@ def rotation_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
 def roll_pitch_yaw(R: Matrix) -> list[float]:
     """Roll, pitch and yaw [rad] of a rotation of numbers, R = Rz(yaw) Ry(pitch) Rx(roll): the inverse of `rotation_rpy`.
 
-    In gimbal lock, at a pitch of a right angle, only the sum or difference of roll and yaw is determined; yaw is 0 then. Roll is
-    that of the rotation with yaw taken back, which is as accurate close to it as elsewhere.
+    In gimbal lock, at a pitch of a right angle, only the sum or difference of roll and yaw is determined; yaw is 0 then. Near it
+    the roll makes up for the rounding of the yaw.
     """
     x, y, z = R
     level = math.hypot(x.x, y.x)
-    yaw = math.atan2(y.x, x.x) if level > 1e-13 else 0.0
-    c, s = math.cos(yaw), math.sin(yaw)
-    return [math.atan2(s * x.z - c * y.z, c * y.y - s * x.y), math.atan2(-z.x, level), yaw]
+    pitch = math.atan2(-z.x, level)
+    yaw = math.atan2(y.x, x.x) if level >= 1e-12 else 0.0
+    if level < 1e-2:
+        c, s = math.cos(yaw), math.sin(yaw)
+        return [math.atan2(s * x.z - c * y.z, c * y.y - s * x.y), pitch, yaw]
+    return [math.atan2(z.y, z.z), pitch, yaw]
 
 
 def quaternion(R: Matrix) -> tuple[Scalar, Scalar, Scalar, Scalar]:
