@@ -22,7 +22,7 @@ UNBOUNDED = 1e9  # rad or m, of an end without a limit where the other has one
 Shape = tuple[str, dict[str, Any], Pose]
 
 
-class Link(NamedTuple):
+class LinkElement(NamedTuple):
     """A link, or a frame of the arm as a link that is fixed in another.
 
     Its frame is that of the robot file, if its origin lies on the joint's axis, else the joint's own.
@@ -46,7 +46,7 @@ class Link(NamedTuple):
     shapes: Sequence[Shape] = ()
 
 
-def links_of(arm: Arm, robot: document.Robot) -> list[Link]:
+def links_of(arm: Arm, robot: document.Robot) -> list[LinkElement]:
     """The links of an arm, and after them its frames with their payloads, the tool first."""
     links = []
     backs = [Pose()] * (len(arm.links) + 1)  # own frames in the links'; the base's is the last, where -1 finds it
@@ -58,10 +58,10 @@ def links_of(arm: Arm, robot: document.Robot) -> list[Link]:
             joint.inertia.moved(back.rotation, back.position),
         )
         shapes = [*shapes_of(of.solids, back @ joint.frame)]
-        links.append(Link(joint.name, parent, origin, inertia, joint, back.rotation @ Z, shapes))
+        links.append(LinkElement(joint.name, parent, origin, inertia, joint, back.rotation @ Z, shapes))
     for frame in arm.frames:
         i = arm.link_of(frame)
-        links.append(Link(frame.name, i, backs[i] @ arm.placement(frame), arm.carried_by(frame)))
+        links.append(LinkElement(frame.name, i, backs[i] @ arm.placement(frame), arm.carried_by(frame)))
     return links
 
 

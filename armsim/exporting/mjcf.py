@@ -122,12 +122,11 @@ def realizable(arm: Arm) -> Arm:
     for i, joint in reversed(list(enumerate(arm.links))):
         least, middle, most = principal_moments(found[i].tensor_about_com())
         lack = most - least - middle
-        if lack > ROUNDING * most:
-            rod = Symmetric(lack, lack, 0.0 if joint.kind.turns else lack)
-            found[i] += Inertia(J=rod)
-            found[arm.parents[i]] -= Inertia(J=joint.tilt.turn(rod))
-        if least < LEAST or lack > -ROUNDING * most:  # a rod or a plate, too
-            floor = max(LEAST, 5 * ROUNDING * most)
-            found[i] += Inertia(J=Symmetric(floor, floor, floor))
+        if least >= LEAST and lack < -ROUNDING * most:
+            continue
+        lack, floor = max(lack, 0.0), max(LEAST, 5 * ROUNDING * most)  # the least of a rod or a plate
+        rod = Symmetric(lack, lack, 0.0 if joint.kind.turns else lack)
+        found[i] += Inertia(J=rod + Symmetric(floor, floor, floor))
+        found[arm.parents[i]] -= Inertia(J=joint.tilt.turn(rod))
     links = (replace(link, inertia=inertia) for link, inertia in zip(arm.links, found, strict=False))
     return replace(arm, links=tuple(links), payloads=())

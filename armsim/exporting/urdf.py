@@ -11,7 +11,7 @@ from armsim import document
 from armsim.errors import LF
 from armsim.escaping import in_html
 from armsim.exporting.links import (
-    Link,
+    LinkElement,
     Shape,
     body_of,
     ends,
@@ -97,7 +97,7 @@ def _motion(joint: Joint, axis: Vector) -> str:
     )
 
 
-def _unspoken(robot: document.Robot, links: Sequence[Link]) -> dict[str, Any]:
+def _unspoken(robot: document.Robot, links: Sequence[LinkElement]) -> dict[str, Any]:
     """What URDF has no word for, by the keys of a robot file; of links with payloads their inertia without those, too."""
     whole, joints = said(robot), {}
     for link, data in zip(links, whole["joints"], strict=False):
