@@ -63,6 +63,7 @@ Examples:
   armsim export arm5_hold --to fortran -o hold    the steps of a run
   armsim export arm5_hold --to c --open control.kp --float -o hold
   armsim export arm5 --to library -o lib          C, compiled here
+  armsim export arm5 --to urdf -o arm5.urdf       for other programs; also mjcf
 """,
 )
 @file_argument
@@ -70,7 +71,8 @@ Examples:
     "--to",
     required=True,
     metavar="LANGUAGE",
-    help="c, fortran, python, javascript or casadi; or library: C that is compiled here.",
+    help="c, fortran, python, javascript or casadi; or library: C that is compiled here. Or a description of ROBOT: urdf, mjcf; "
+    "mdh, dh: a robot file by that convention.",
 )
 @grouped(
     "selection",
@@ -104,7 +106,10 @@ Examples:
     "steps",
     StepOptions,
     click.option(
-        "--dt", callback=number, metavar="T", help="Step of a robot's forward model [s]; adds step to the functions."
+        "--dt",
+        callback=number,
+        metavar="T",
+        help="Step of a robot's forward model [s]; adds step to the functions. With mjcf MuJoCo's.",
     ),
     click.option("--method", default="semi_implicit_euler", metavar="NAME", show_default=True, help="Its integrator."),
     click.option(
@@ -119,7 +124,12 @@ Examples:
     "destination",
     Destination,
     click.option(
-        "-o", "--output", "folder", required=True, metavar="DIR", help="The folder for the files: absent or empty."
+        "-o",
+        "--output",
+        "folder",
+        required=True,
+        metavar="PATH",
+        help="The folder for the files: absent or empty. Of a description the file.",
     ),
     flag("--force", help="Replace files of the same names."),
 )
@@ -135,7 +145,8 @@ def command(
     """Write functions of ROBOT, or the steps of SCENARIO, as source text that needs nothing but a compiler.
 
     The text computes what armsim computes, to the bit in C and Fortran: friction, stops, limits and implicit methods included.
-    Its test program says so where it is compiled. `armsim docs export` tells more.
+    Its test program says so where it is compiled. Or write ROBOT as URDF, as MJCF or by another convention of frames; what is
+    lost by it is listed. `armsim docs export` tells more.
     """
     from armsim.exporting.export import export
     from armsim.reports.export import as_data, report

@@ -9,24 +9,29 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
 
+from armsim.arm.integration import check_dt
 from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, refusing, spelled
 from armsim.escaping import in_comment
+from armsim.exporting.dh import dh_file
 from armsim.exporting.interface import Model, Named, Stepping
 from armsim.exporting.language import Fma, Language, Style
 from armsim.exporting.languages import LANGUAGES
 from armsim.exporting.library import build, compiler
+from armsim.exporting.mjcf import mjcf
 from armsim.exporting.names import identifier
 from armsim.exporting.reference import with_cases
 from armsim.exporting.self_test import SelfTest, run_test
+from armsim.exporting.urdf import urdf
 from armsim.files.faults import suggestion
-from armsim.files.new_file import write_files
-from armsim.loading import Scenario
+from armsim.files.new_file import check_output, output_file, write_files
+from armsim.loading import Scenario, read_robot
 from armsim.version import __version__
 
 Given = str | PathLike[str] | Mapping[str, Any]
 # a module of that name would hide Python's own, or what CasADi is and takes
 TAKEN = frozenset(name.lower() for name in (*sys.stdlib_module_names, "casadi", "numpy"))
+DESCRIPTIONS = ("urdf", "mjcf", "mdh", "dh")
 DEFAULTS = {"robot": ("fd", "id", "fk", "mass"), "scenario": ("step", "observe")}
 
 
@@ -41,6 +46,7 @@ class Exported:
         numbers: The numbers that are left open.
         states: Size of the state of a step; 0 without one.
         test: What the test program among the files said, where the tool that it takes is installed here.
+        notes: Of a description what other programs lose, or take otherwise, a line each.
     """
 
     name: str
@@ -49,9 +55,10 @@ class Exported:
     numbers: tuple[Named, ...]
     states: int
     test: SelfTest
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Exported({self.name}: {', '.join(self.functions)})"
+        return f"Exported({self.name}: {', '.join(self.functions or self.files)})"
 
 
 def export(
@@ -72,16 +79,21 @@ def export(
         armsim.export("arm5_hold", "c", "arm5_hold_c")
         armsim.export("arm5", "fortran", "arm5_f", what=["fd", "mass"], open=["payload.mass"])
 
+    Or write a robot as other programs describe it:
+
+        armsim.export("arm5", "urdf", "arm5.urdf").notes
+
     Args:
         given: A robot or scenario file, the name of a shipped one, or a file's content as plain data.
-        to: A language: c, fortran, python, javascript, casadi; or library, C that is compiled here.
-        folder: For the files; absent or empty.
+        to: A language: c, fortran, python, javascript, casadi; or library, C that is compiled here. Or a description of a robot:
+            urdf, mjcf; dh or mdh, a robot file by that convention.
+        folder: For the files; absent or empty. Of a description its file.
         what: Functions. Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, and step, its forward model; of
             a scenario step and observe.
         open: Paths of numbers that are left open, as `--set` names them.
         single: Whether in single precision; C and Fortran.
         fma: How fused multiply-adds are computed, see `armsim.exporting.language.Style`; the language's first unless given.
-        dt: Length of a step of a robot's forward model [s].
+        dt: Length of a step of a robot's forward model [s]; with mjcf of MuJoCo's, 1e-3.
         method: Its integrator.
         inputs: Of its drives.
         force: Whether files of an earlier export are replaced.
@@ -91,8 +103,13 @@ def export(
         UsageError: An argument is unknown, or the folder cannot be written.
         CompileError: The compiler refuses the source.
     """
-    language = language_of(to, single, fma)
     path = os.fspath(folder)
+    if to in DESCRIPTIONS:
+        if what or open or single or fma or (dt is not None and to != "mjcf"):
+            named = spelled(f"--to {to}", f"to={to!r}")
+            raise UsageError.of(named, "no options of functions", "one of them", "leave it out, or choose a language")
+        return describe(given, to, path, dt, force)
+    language = language_of(to, single, fma)
     check_folder(path, force)
     if to == "library":
         compiler()
@@ -108,6 +125,21 @@ def export(
     return Exported(model.name, tuple(e.name for e in model.entries), tuple(files), model.numbers, states, test)
 
 
+def describe(given: Given, to: str, path: str, dt: float | None, force: bool) -> Exported:
+    """A robot as other programs describe it, in a file; arguments and errors as of `export`."""
+    check_output(path, [] if isinstance(given, Mapping) else [os.fspath(given)], force)
+    arm, robot = read_robot(given)
+    if to == "urdf":
+        text, notes = urdf(arm, robot)
+    elif to == "mjcf":
+        text, notes = mjcf(arm, robot, 1e-3 if dt is None else check_dt(dt))
+    else:
+        text, notes = dh_file(arm, robot, to)
+    with output_file(path) as file:
+        file.write(text.encode())
+    return Exported(arm.name, (), (path,), (), 0, SelfTest(), tuple(notes))
+
+
 def language_of(to: str, single: bool = False, fma: str | None = None) -> Language:
     """The language of a name, with its way of computing.
 
@@ -115,8 +147,9 @@ def language_of(to: str, single: bool = False, fma: str | None = None) -> Langua
         UsageError: There is none of that name, or it cannot compute so.
     """
     if to not in LANGUAGES:
-        expected = f"one of {', '.join(LANGUAGES)}"
-        raise UsageError.of(spelled(f"--to {to}", f"to={to!r}"), expected, repr(to), suggestion(to, LANGUAGES, "take"))
+        known = (*LANGUAGES, *DESCRIPTIONS)
+        expected, mend = f"one of {', '.join(known)}", suggestion(to, known, "take")
+        raise UsageError.of(spelled(f"--to {to}", f"to={to!r}"), expected, repr(to), mend)
     kind = LANGUAGES[to]
     ways = ("none", *(way for way in kind.fused if way != "none")) if single else kind.fused
     if fma is not None and fma not in ways:

@@ -18,7 +18,9 @@ TESTS = {  # how a folder's test program is run, by the suffix of the source
 
 
 def report(done: Exported) -> str:
-    """The files with what is in them, and how to try them."""
+    """The files with what is in them, and how to try them; of a description what others lose."""
+    if not done.functions:
+        return "\n".join([*done.files, *(f"  {note}" for note in done.notes)])
     width = max(len(path) for path in done.files)
     lines = [f"{path:<{width}}  {_what(path, done)}" for path in done.files]
     if done.numbers:
@@ -53,4 +55,5 @@ def as_data(done: Exported) -> dict[str, Any]:
         "open": [{"path": item.name, "unit": item.unit, "value": item.value} for item in done.numbers],
         "states": done.states,
         "test": asdict(done.test),
+        "notes": list(done.notes),
     }
