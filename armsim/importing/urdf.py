@@ -32,7 +32,7 @@ TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 GEARS = ("mechanicalReduction", "mechanical_reduction")
 FRICTION = {"damping": "viscous", "friction": "coulomb"}
 NOT_UNIT = 0.01  # from the length of an axis to 1
-DIGITS = 15  # of numbers that are computed
+DIGITS = 16  # of lengths that are computed: 0.1 + 0.2 is 0.3
 WIDEST, STRONGEST, FASTEST = (BOUNDS[unit].largest for unit in ("rad or m", "N·m", "rad/s"))
 ORIGIN = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 Offset = tuple[Sequence[float], Sequence[float]]  # xyz and rpy of a frame in that of the link which carries it
@@ -135,7 +135,9 @@ class _Reader:
         for of, key, known in [(element, "type", [*TYPES, *STILL]), *((end, "link", self.links) for end in ends)]:
             if (word := of.get(key)) not in known:
                 mend = suggestion(word, known, f"{key}s are")
-                self.report.add(of.place, f"{path}: {of.tag} {key}", f"a {key} of URDF", f"`{clipped(word)}`", mend)
+                self.report.add(
+                    of.place, f"{path}: {of.tag} {key}", f"a {key} that there is", clipped(word) or "none", mend
+                )
         self.joints[joint.name], first = joint, self.moved_by.setdefault(joint.child, joint)
         if first is not joint:
             expected = f"one joint that moves link {clipped(joint.child)}, as `{first.name}` does"
@@ -156,9 +158,9 @@ class _Reader:
         It finds `taken`, links that move, and `frames`, links fixed to one of these, by its index, or to the base, -1.
         """
         if base is None and len(self.roots) != 1:
-            found = f"{len(self.roots)} links that no joint moves: {listed(self.roots)}"
+            found = f"links that no joint moves: {listed(self.roots) or 'none'}"
             mend = "join them by a fixed joint, or choose one by `--base LINK`"
-            raise refuse(self.root.place, "", "one link from which all others hang", found, mend)
+            raise refuse(self.root.place, "links", "one link from which all others hang", found, mend)
         self.base, self.tips = _chosen("base", self.roots[0] if base is None else base, self.links), tips
         wanted = set() if tips else set(self.joints)
         for link in tips:
@@ -182,7 +184,10 @@ class _Reader:
             else:
                 self.frames[joint.child] = carrier, offset
             if joint.type in STILL[1:]:
-                found, mend = f"{joint.type}: it is held", f"`--base {joint.child}` takes only what hangs from it"
+                found, mend = (
+                    f"a {joint.type} joint, which is held at 0",
+                    f"`--base {joint.child}` takes only what hangs from it",
+                )
                 self.remarks.add(joint.element.place, f"joint {joint.name}", "a type that armsim has", found, mend)
             if carrier >= 0:
                 self.taken[carrier].bodies.update(self._body(joint.child, offset))
@@ -213,7 +218,7 @@ class _Reader:
         """A number; 0, and a fault, where it is none. Infinite ones are refused later, where they must not be."""
         value = parsed_number(text.strip().replace("inf", ".inf"))
         if value is None or math.isnan(value):
-            self.report.add(place, path, "a number", f"`{clipped(text)}`", "write for example 0.1")
+            self.report.add(place, path, "a number", clipped(text) or "none", "write for example 0.1")
         return value or 0.0
 
     def number(self, element: Element, key: str, path: str, default: str = "0") -> float:
@@ -294,7 +299,7 @@ class _Reader:
             limits = {}
         elif low >= high:
             limits, found = {}, f"{low:g} and {high:g}: taken as none"
-            self.remarks.add(limit.place, f"{path}: limit", "lower smaller than upper", found, "correct them")
+            self.remarks.add(limit.place, f"{path}: limit", "lower smaller than upper", found, "correct the limits")
         initial = sum(limits.values()) / max(len(limits), 1) if not low <= 0 <= high else 0
         return _known({"initial": initial, "limits": limits, "motor": motor}, limit.place)
 
@@ -348,13 +353,14 @@ class _Reader:
 
 
 def _within(outer: Offset, inner: Offset) -> Offset:
-    """Where a frame stands whose place is given in a frame within another one."""
+    """Where a frame stands whose place is given in a frame within another one; numbers stay as they are where they can."""
+    if not any((*outer[0], *outer[1])):
+        return inner
     R = rotation_rpy(*outer[1])
-    xyz: Iterable[float] = Vector(*outer[0]) + R @ Vector(*inner[0])
-    rpy = inner[1] if any(inner[1]) else outer[1]
-    if any(outer[1]) and any(inner[1]):
+    xyz, rpy = Vector(*outer[0]) + R @ Vector(*inner[0]), inner[1] if any(inner[1]) else outer[1]
+    if any(inner[1]) and any(outer[1]):
         rpy = roll_pitch_yaw(R @ rotation_rpy(*inner[1]))
-    return [float(f"{x:.{DIGITS}g}") for x in xyz], [float(f"{x:.{DIGITS}g}") for x in rpy]
+    return [float(f"{x:.{DIGITS}g}") for x in xyz], rpy
 
 
 def _pose(offset: Offset) -> dict[str, Any]:

@@ -40,7 +40,7 @@ REFUSED = {
     "romeo": ("inertia about the axis of joint `RHand`", "no inertia"),  # fingers without mass
     "romeo_laas_small": ("inertia about the axis of joint `r_gripper_joint`", "no inertia"),
     "tiago_dual": ("1 to 100 joints", "found:    101"),
-    "ur3": ("one link from which all others hang", "0 links"),  # empty
+    "ur3": ("one link from which all others hang", "joint moves: none"),  # empty
 }
 FILES = urdfs()
 
