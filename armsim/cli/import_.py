@@ -9,6 +9,7 @@ from armsim.errors import UsageError
 from armsim.terminal.streams import echo
 
 UNWELL = 1
+MJCF = (".xml", ".mjcf")
 
 
 @click.command(
@@ -18,6 +19,7 @@ Examples:
   armsim import arm.urdf -o arm.yaml
   armsim import arm.urdf --tip tool0           on the terminal
   armsim import torso.urdf --base waist --tip left_hand -o left.yaml
+  armsim import panda.xml -o panda.yaml        of MuJoCo, which reads it
   armsim info arm.urdf                         commands take URDF as it is
 """,
 )
@@ -39,7 +41,7 @@ def command(
     force: bool,
     quiet: bool,
 ) -> int:
-    """Write a robot file from a URDF; say what is left out, assumed, or looks wrong.
+    """Write a robot file from URDF or MJCF; say what is left out, assumed, or looks wrong.
 
     Links on fixed joints are merged with what carries them; comments say what came from where. `armsim docs import` says what is
     read. Exits with 1 where the arm's accelerations are not determined, for example because a link has no inertia.
@@ -56,7 +58,14 @@ def command(
     folders = dict(package.partition("=")[::2] for package in packages)
     if not all(folders.values()):
         raise UsageError.of("--package", "NAME=DIR", ", ".join(packages), "write for example --package ur=../ur")
-    made = read_urdf(file, base, tips, folders)
+    if file.lower().endswith(MJCF):
+        if base or tips or folders:
+            raise UsageError("--base, --tip and --package are for URDF; MuJoCo reads an MJCF model as a whole")
+        from armsim.importing.mjcf import read_mjcf
+
+        made = read_mjcf(file)
+    else:
+        made = read_urdf(file, base, tips, folders)
     checked = load_robot_file(made)
     robot = checked.document
     arm = build_robot(robot)

@@ -11,8 +11,9 @@ from typing import Any
 
 import yaml
 
-from armsim.document.kinds import join
-from armsim.files.nodes import Map, Node, Seq
+from armsim.document.kinds import LONGEST_NAME, join
+from armsim.files.nodes import Map, Node, Place, Seq
+from armsim.files.plain_data import nodes_of
 from armsim.files.source import Source
 from armsim.files.yaml_writer import yaml_text
 from armsim.records import record
@@ -34,6 +35,20 @@ class Imported:
     root: Map
     comments: dict[str, str]
     sources: tuple[Source, ...]
+
+
+def compact(data: dict[str, Any], place: Place | None = None) -> dict[str, Any]:
+    """Data without what is empty or 0; with a place, as nodes."""
+    return {key: nodes_of(x, place) if place else x for key, x in data.items() if x}
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """A name that is not taken, with a number behind it if it has to; it is taken then."""
+    free, k = name, len(taken)
+    while free in taken:
+        free, k = f"{name[: LONGEST_NAME - 6]}_{k}", k + 1
+    taken.add(free)
+    return free
 
 
 def merged(node: Node, over: Node) -> Node:

@@ -29,8 +29,7 @@ from armsim.files.nodes import Node, Place
 from armsim.files.plain_data import nodes_of
 from armsim.files.source import Source, digest
 from armsim.formulas.bounds import BOUNDS
-from armsim.importing.imported import Imported
-from armsim.importing.urdf import _free, _known
+from armsim.importing.imported import Imported, compact, free_name
 from armsim.importing.xml_reader import read_xml
 from armsim.model import BASE
 from armsim.spatial import Matrix, Pose, Vector, roll_pitch_yaw
@@ -143,7 +142,7 @@ class _Reader:
             self.at.append(self._take(_plain(model.body(i))))
         if not self.links:
             raise refuse(Place(path), "", "a joint that is a hinge or a slide", "none", "give a body such a joint")
-        self.names = [_free(as_name(x.joint.name) or f"joint{x.joint.id}", taken) for x in self.links]
+        self.names = [free_name(as_name(x.joint.name) or f"joint{x.joint.id}", taken) for x in self.links]
         self.led = [(i, 1.0, 0.0) for i in range(len(self.links))]
         for i in range(model.neq):
             self._couple(_plain(model.equality(i)))
@@ -239,7 +238,7 @@ class _Reader:
             found = f"gain {gain[0]:g}, bias {bias[0]:g} {bias[1]:g} {bias[2]:g}, or other laws"
             self._remark("actuator", actuator, "a motor under a voltage or a torque", found, "see docs/control.md")
         (leader,) = leaders
-        self.motors[leader] = motor | {"limits": _known({"torque": torque, "voltage": voltage * ("Kp" in motor)})}
+        self.motors[leader] = motor | {"limits": compact({"torque": torque, "voltage": voltage * ("Kp" in motor)})}
         self.comments[f"joints[{leader}].motor"] = f"actuator `{actuator.name or actuator.id}`"
 
     def robot(self, name: str | None) -> dict[str, Any]:
@@ -274,7 +273,7 @@ class _Reader:
             "name": self.names[i],
             "type": "revolute" if joint.type == HINGE else "prismatic",
             "origin": {**_entries(pose), "axis": joint.axis},
-            "friction": _known({"viscous": joint.damping, "coulomb": joint.frictionloss}),
+            "friction": compact({"viscous": joint.damping, "coulomb": joint.frictionloss}),
         }
         if carrier != i - 1:
             data["parent"] = self.names[carrier] if carrier >= 0 else BASE
@@ -282,7 +281,7 @@ class _Reader:
             data["mimic"] = {"joint": self.names[of], "ratio": ratio, "offset": offset}
         else:
             data |= self._leading(i, joint)
-        return nodes_of({**_known(data), "bodies": bodies}, self._place("joint", joint))
+        return nodes_of({**compact(data), "bodies": bodies}, self._place("joint", joint))
 
     def _leading(self, i: int, joint: Any) -> dict[str, Any]:
         """What all joints that move as one have together."""
@@ -310,7 +309,7 @@ class _Reader:
             "initial": initial,
             "limits": {key: x for key, x in (("lower", lower), ("upper", upper)) if abs(x) < np.inf},
             "spring": {"stiffness": stiffness, "rest": pull / stiffness} if stiffness else {},
-            "motor": _known(motor) if i in self.motors or motor["rotor_inertia"] else {},
+            "motor": compact(motor) if i in self.motors or motor["rotor_inertia"] else {},
         }
 
     def _frames(self) -> dict[str, Any]:
@@ -329,9 +328,9 @@ class _Reader:
             if name in TOOLS:
                 tool = frame
             if name != "tool":
-                name = _free(f"{name}_{kind}" if UNIT.fullmatch(name) or name in taken else name, taken)
+                name = free_name(f"{name}_{kind}" if UNIT.fullmatch(name) or name in taken else name, taken)
                 frames[name], self.comments[f"frames.{name}"] = frame, f"{kind} `{own.name}`"
-        return _known({"tool": tool, "frames": frames})
+        return compact({"tool": tool, "frames": frames})
 
 
 def _plain(view: Any) -> Any:

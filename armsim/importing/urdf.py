@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from armsim.document.kinds import LONGEST_NAME, as_name
+from armsim.document.kinds import as_name
 from armsim.document.robot import FORMAT, MOST_JOINTS, RESERVED_FRAMES, UNIT
 from armsim.errors import LF, UsageError, spelled
 from armsim.files.faults import Report, listed, refuse, suggestion
@@ -20,7 +20,7 @@ from armsim.files.plain_data import nodes_of
 from armsim.files.source import Source, digest
 from armsim.files.yaml_reader import parse_yaml, parsed_number
 from armsim.formulas.bounds import BOUNDS
-from armsim.importing.imported import Imported, merged
+from armsim.importing.imported import Imported, compact, free_name, merged
 from armsim.importing.packages import find_resource
 from armsim.importing.xml_reader import Element, read_xml
 from armsim.model import BASE
@@ -28,6 +28,7 @@ from armsim.spatial import Vector, roll_pitch_yaw, rotation_rpy
 
 TYPES = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 STILL = ("fixed", "floating", "planar")  # the last two armsim has not: they are held
+MESHES = (".stl", ".obj")  # that can be drawn
 TENSOR = ("xx", "yy", "zz", "xy", "xz", "yz")
 GEARS = ("mechanicalReduction", "mechanical_reduction")
 FRICTION = {"damping": "viscous", "friction": "coulomb"}
@@ -49,7 +50,7 @@ class _Joint(NamedTuple):
 
 
 class _Link(NamedTuple):
-    """A link that moves: its joint, the name of that in the robot file, what carries it and where, its inertias by link.
+    """A link that moves: its joint, the name of that in the robot file, what carries it and where, inertias by link, meshes.
 
     What carries it is a link that moves, of which this is the index, or the base, -1.
     """
@@ -59,6 +60,7 @@ class _Link(NamedTuple):
     carrier: int
     offset: Offset
     bodies: dict[str, Node]
+    visuals: list[Node]
 
 
 def read_urdf(
@@ -70,7 +72,7 @@ def read_urdf(
         path: The file; messages show it as given.
         base: The link that is fixed in the world, in place of the one that no joint moves. What is not beyond it is left out.
         tips: Links where the arm ends. Joints that lead to none of them are left out; without tips all are taken.
-        packages: Folders of packages by name, in which files of meshes are looked for; None: they are not looked for.
+        packages: Folders of packages by name, for files of meshes; None: those that are not found are not told.
 
     Raises:
         FileFaults: All that is wrong with the file, at once.
@@ -86,11 +88,11 @@ def read_urdf(
     if root.tag != "robot":
         mend = "name a URDF file: its first element is <robot>"
         raise refuse(root.place, "", "<robot>", f"<{clipped(root.tag)}>", mend)
-    reader = _Reader(path, root)
+    reader = _Reader(path, root, packages or {})
     reader.take(base, tips)
     robot = reader.robot()
     if packages is not None:
-        reader.look_for_meshes(packages)
+        reader.look_for_meshes()
     reader.report.raise_if_any()
     return Imported(robot, reader.comments, (Source(path, digest(raw), tuple(reader.remarks.faults)),))
 
@@ -104,8 +106,9 @@ class _Reader:
         comments: As `Imported` has them.
     """
 
-    def __init__(self, path: str, root: Element) -> None:
-        self.path, self.root, self.report, self.remarks = path, root, Report(), Report()
+    def __init__(self, path: str, root: Element, packages: Mapping[str, str]) -> None:
+        self.path, self.root, self.packages = path, root, packages
+        self.report, self.remarks = Report(), Report()
         self.comments: dict[str, str] = {}
         self.links, self.joints = self._named("link"), dict[str, _Joint]()
         self.moved_by: dict[str, _Joint] = {}
@@ -179,7 +182,7 @@ class _Reader:
             left_out.remove(joint.child)
             offset = _within(offset, self._offset(joint.element, f"joint {joint.name}"))
             if joint.type in TYPES:
-                self.taken.append(_Link(joint, _free(as_name(joint.name), names), carrier, offset, {}))
+                self.taken.append(_Link(joint, free_name(as_name(joint.name), names), carrier, offset, {}, []))
                 carrier, offset = len(self.taken) - 1, ORIGIN
             else:
                 self.frames[joint.child] = carrier, offset
@@ -191,6 +194,7 @@ class _Reader:
                 self.remarks.add(joint.element.place, f"joint {joint.name}", "a type that armsim has", found, mend)
             if carrier >= 0:
                 self.taken[carrier].bodies.update(self._body(joint.child, offset))
+                self.taken[carrier].visuals.extend(self._visuals(joint.child, offset))
             stack += [(beyond, carrier, offset) for beyond in reversed(self.on[joint.child])]
         if left_out:
             found = f"left out: {listed(sorted(left_out))}"
@@ -213,6 +217,21 @@ class _Reader:
         body = {"mass": mass, "center": center, "about": "com", **_pose((ORIGIN[0], rpy))}
         body |= {key: x for key, x in tensor.items() if x or key in TENSOR[:3]}
         return {link: nodes_of({"inertia": body}, inertial.place)} if mass or any(tensor.values()) else {}
+
+    def _visuals(self, link: str, offset: Offset) -> list[Node]:
+        """A link's meshes that can be drawn, of collisions where it shows none, in the frame of the link which carries it."""
+        for tag in ("visual", "collision"):
+            found = []
+            for element in self.links[link].all(tag):
+                mesh, path = element.first("geometry").first("mesh"), f"link {link}"
+                file = find_resource(mesh.get("filename"), self.path, self.packages) or ""
+                if file.lower().endswith(MESHES):
+                    scale = self.vector(mesh, "scale", path, "1 1 1")
+                    place = _pose(_within(offset, self._offset(element, path)))
+                    found.append(nodes_of({"mesh": file, "scale": scale, **place}, mesh.place))
+            if found:
+                return found
+        return []
 
     def parsed(self, text: str, place: Place, path: str) -> float:
         """A number; 0, and a fault, where it is none. Infinite ones are refused later, where they must not be."""
@@ -277,10 +296,13 @@ class _Reader:
         if link.carrier != i - 1:
             data["parent"] = BASE if link.carrier < 0 else self.taken[link.carrier].name
         data["origin"] = {**_pose(link.offset), "axis": direction}
-        data |= _known({"mimic": self._mimic(joint.name)}, mimic.place) if mimic.attributes else self._held(joint, path)
+        data |= (
+            compact({"mimic": self._mimic(joint.name)}, mimic.place) if mimic.attributes else self._held(joint, path)
+        )
         friction = {name: self.number(dynamics, key, path) for key, name in FRICTION.items()}
-        data |= _known({"friction": _known(friction)}, dynamics.place)
+        data |= compact({"friction": compact(friction)}, dynamics.place)
         data["bodies"] = [*link.bodies.values()]
+        data |= compact({"visual": link.visuals})
         if [*link.bodies] not in ([], [joint.child]):
             self.comments[f"{where}.bodies"] = f"links {', '.join(link.bodies)}"
         return nodes_of(data, place)
@@ -293,7 +315,7 @@ class _Reader:
         )
         drive = (("torque", effort / (abs(gear) or 1), STRONGEST), ("speed", velocity * abs(gear), FASTEST))
         motor: dict[str, Any] = {} if gear == 1 else {"gear": gear}
-        motor |= _known({"limits": {key: x for key, x, most in drive if 0 < x <= most}})
+        motor |= compact({"limits": {key: x for key, x, most in drive if 0 < x <= most}})
         limits = {key: x for key, x in (("lower", low), ("upper", high)) if abs(x) <= WIDEST}
         if joint.type == "continuous" or not limit.attributes:
             limits = {}
@@ -301,7 +323,7 @@ class _Reader:
             limits, found = {}, f"{low:g} and {high:g}: taken as none"
             self.remarks.add(limit.place, f"{path}: limit", "lower smaller than upper", found, "correct the limits")
         initial = sum(limits.values()) / max(len(limits), 1) if not low <= 0 <= high else 0
-        return _known({"initial": initial, "limits": limits, "motor": motor}, limit.place)
+        return compact({"initial": initial, "limits": limits, "motor": motor}, limit.place)
 
     def _mimic(self, joint: str) -> dict[str, Any]:
         """The joint that leads one which mimics, perhaps by way of others, with ratio and offset; empty with a fault."""
@@ -339,14 +361,14 @@ class _Reader:
                 tool, self.comments["tool"] = frame, f"link `{link}`"
             elif link in self.frames and carrier >= 0:
                 name = as_name(link).replace(".", "_")
-                name = _free(f"{name}_link" if UNIT.fullmatch(name) or name in taken else name, taken)
+                name = free_name(f"{name}_link" if UNIT.fullmatch(name) or name in taken else name, taken)
                 frames[name], self.comments[f"frames.{name}"] = frame, f"link `{link}`"
-        return _known({"tool": tool, "frames": frames})
+        return compact({"tool": tool, "frames": frames})
 
-    def look_for_meshes(self, packages: Mapping[str, str]) -> None:
+    def look_for_meshes(self) -> None:
         """Note files of meshes that are not found."""
         meshes = {x.get("filename"): x for x in self.root.walk() if x.tag == "mesh"}
-        if missing := [name for name in meshes if find_resource(name, self.path, packages) is None]:
+        if missing := [name for name in meshes if find_resource(name, self.path, self.packages) is None]:
             found = f"{len(missing)} of {len(meshes)} not found: {listed(missing)}"
             mend = "say where packages are by `--package NAME=DIR`; they are for pictures, not for dynamics"
             self.remarks.add(meshes[missing[0]].place, "mesh", "files of meshes", found, mend)
@@ -366,20 +388,6 @@ def _within(outer: Offset, inner: Offset) -> Offset:
 def _pose(offset: Offset) -> dict[str, Any]:
     """The keys of a frame in a robot file."""
     return {key: x for key, x in zip(("xyz", "rpy"), offset) if any(x)}
-
-
-def _known(data: dict[str, Any], place: Place | None = None) -> dict[str, Any]:
-    """Data without what is empty or 0; with a place, as nodes."""
-    return {key: nodes_of(x, place) if place else x for key, x in data.items() if x}
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """A name that is not taken, with a number behind it if it has to; it is taken then."""
-    free, k = name, len(taken)
-    while free in taken:
-        free, k = f"{name[: LONGEST_NAME - 6]}_{k}", k + 1
-    taken.add(free)
-    return free
 
 
 def _chosen(option: str, name: str, links: Iterable[str]) -> str:
