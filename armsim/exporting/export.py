@@ -107,7 +107,9 @@ def export(
     if to in DESCRIPTIONS:
         if what or open or single or fma or (dt is not None and to != "mjcf"):
             named = spelled(f"--to {to}", f"to={to!r}")
-            raise UsageError.of(named, "no options of functions", "one of them", "leave it out, or choose a language")
+            raise UsageError.of(
+                named, "no what, open, float, fma or dt, which are of functions", "one of them", "leave it out"
+            )
         return describe(given, to, path, dt, force)
     language = language_of(to, single, fma)
     check_folder(path, force)

@@ -43,7 +43,7 @@ def mjcf(arm: Arm, robot: document.Robot, dt: float) -> tuple[str, list[str]]:
         joint, on, slide = link.joint, link.parent, ""
         place, geoms = _placed(link.origin), "".join(map(_geom, link.shapes))
         if joint is None:
-            inside[on] = f'<site name="{in_html(link.name)}" {place}/>{inside[on]}'
+            inside[on] = f'<site name="{link.name}" {place}/>{inside[on]}'
             continue
         if joint.mimic is not None:
             couplings = _coupling(joint.name, joint.mimic.joint, joint.mimic.offset, joint.mimic.ratio) + couplings

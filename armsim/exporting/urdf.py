@@ -40,7 +40,7 @@ def urdf(arm: Arm, robot: document.Robot) -> tuple[str, list[str]]:
     """
     links = links_of(arm, robot)
     frames = [link.name for link in links if link.joint is None]
-    names = [in_html(free_name(f"{link.name}_link", frames) if link.joint else link.name) for link in links] + [BASE]
+    names = [free_name(f"{link.name}_link", frames) if link.joint else link.name for link in links] + [BASE]
     parts = [f'<robot name="{in_html(arm.name)}"><link name="{BASE}"/>']
     for link, name in zip(links, names, strict=False):  # the base is the last, where -1 finds it
         shapes, motion = "".join(map(_solid, link.shapes)), ""

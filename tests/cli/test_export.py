@@ -97,6 +97,10 @@ REFUSED = {
     "a number that the file lacks": ["rr_config1", "--to", "c", "--open", "payload.mass"],
     "a number that a robot lacks": ["rr", "--to", "c", "--open", "payload.mass"],
     "a stranger": ["arm6", "--to", "c"],
+    "functions of a description": ["arm5", "--to", "urdf", "--what", "fd"],
+    "a step of a description without time": ["arm5", "--to", "mdh", "--dt", "1e-3"],
+    "a step of MuJoCo's of no length": ["arm5", "--to", "mjcf", "--dt", "0"],
+    "a description of a scenario": ["arm5_hold", "--to", "mjcf"],
 }
 
 
@@ -121,6 +125,20 @@ def test_a_folder_with_files_is_left_alone_unless_forced(armsim, tmp_path, monke
     assert armsim("export", "rr", "--to", "c", "-o", "out/mine.txt").err.startswith(
         "-o out/mine.txt\n  expected: a folder\n"
     )
+
+
+@pytest.mark.parametrize("to", ["urdf", "mjcf", "mdh", "dh"])
+def test_a_description_is_a_file_and_what_it_lacks_is_listed(armsim, to, tmp_path, monkeypatch, told):
+    monkeypatch.chdir(tmp_path)
+    done = armsim("export", "torso", "--to", to, "-o", "torso.out")
+    assert (done.code, done.err) == (0, "")
+    told(done.out)
+    assert armsim("export", "torso", "--to", to, "-o", "torso.out").err.startswith(
+        "-o torso.out\n  expected: a new file\n"
+    )
+    found = json.loads(armsim("export", "torso", "--to", to, "-o", "torso.out", "--force", "--json").out)
+    assert (found["files"], found["functions"]) == (["torso.out"], [])
+    assert "\n".join(["torso.out", *(f"  {note}" for note in found["notes"])]) == done.out.rstrip()
 
 
 def test_the_library_says_the_same_in_its_own_words(tmp_path):

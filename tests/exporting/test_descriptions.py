@@ -174,6 +174,13 @@ def test_the_text_says_all_that_can_be_said(to, tmp_path, told):
     told("\n".join(done.notes))
 
 
+def test_the_page_shows_what_is_listed(tmp_path):
+    page = (Path(armsim.__file__).parent.parent / "docs" / "export.md").read_text(encoding="utf-8")
+    shown = page.split("--to urdf -o gripper.urdf -->\n```text\n")[1].split("```")[0]
+    notes = armsim.export("arm5_gripper", "urdf", tmp_path / "gripper.urdf").notes
+    assert shown == "\n  ".join(["gripper.urdf", *notes]) + "\n"
+
+
 def test_mujoco_has_the_friction_springs_and_motors_of_the_arm(tmp_path):
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string(described(ODD, "mjcf", tmp_path, dt=2e-4))
@@ -290,8 +297,8 @@ def test_any_arm_has_rows_of_either_convention(seed, convention, to, tmp_path):
 
 
 @pytest.mark.parametrize("to", ["mdh", "dh"])
-@pytest.mark.parametrize("robot", SHIPPED)
-@pytest.mark.handful(6)
+@pytest.mark.parametrize("robot", [*SHIPPED, pytest.param(ODD, id="odd")])
+@pytest.mark.handful(8)
 def test_a_robot_by_other_rows_is_the_same(robot, to, tmp_path):
     done = armsim.export(robot, to, tmp_path / "robot.yaml")
     same_arm(done.files[0], robot)
