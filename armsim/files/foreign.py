@@ -31,5 +31,5 @@ def foreign(path: str, raw: bytes = b"") -> tuple[str, str] | None:
     if ending not in NAMES:
         return None
     if ending in (".urdf", ".xacro"):
-        return NAMES[ending], f"make a robot file of it: `armsim import {path} -o arm.yaml`"
+        return NAMES[ending], f"make a robot file of it: `armsim import {path} -o robot.yaml`"
     return NAMES[ending], HOW if ending in MODELS else "name the robot or scenario file that goes with it"

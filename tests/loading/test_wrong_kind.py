@@ -63,15 +63,15 @@ def test_a_scenario_whose_robot_is_a_scenario_is_told_the_robot_of_that_one(fold
 
 
 @pytest.mark.parametrize("command", [armsim.load_robot, armsim.simulate])
-@pytest.mark.parametrize(("name", "text"), [("arm.urdf", URDF), ("arm.xml", URDF), ("arm.yaml", URDF)])
-def test_a_urdf_file_is_known_as_one_and_told_how_to_come_in(folder, command, name, text):
+@pytest.mark.parametrize(("name", "text"), [("arm.xml", URDF), ("arm.yaml", URDF), ("arm.xacro", "")])
+def test_a_urdf_file_of_another_name_is_known_as_one_and_told_how_to_come_in(folder, command, name, text):
     (folder / name).write_text(text)
     said = refusal(command, name)
-    assert "found:    a URDF file\n" in said
-    assert "`convention: origin`, whose joints take xyz, rpy and axis as URDF has them" in said
+    assert f"found:    {'a URDF file' if text else 'a xacro file of ROS'}\n" in said
+    assert f"make a robot file of it: `armsim import {name} -o robot.yaml`" in said
 
 
-@pytest.mark.parametrize("name", ["my_scenario.yaml", "hold", "arm.urdf", "nothing_like_it"])
+@pytest.mark.parametrize("name", ["my_scenario.yaml", "swing", "arm.urdf", "nothing_like_it"])
 def test_a_name_that_is_far_from_all_others_means_none_of_them(folder, name):
     assert "did you mean" not in refusal(armsim.simulate, name)
 
