@@ -30,6 +30,6 @@ def foreign(path: str, raw: bytes = b"") -> tuple[str, str] | None:
             ending = next((of for tag, of in SECOND.items() if tag in start), ending if ending in MODELS else kind)
     if ending not in NAMES:
         return None
-    if ending in (".urdf", ".xacro"):
+    if ending in (".urdf", ".xacro", ".mjcf"):
         return NAMES[ending], f"make a robot file of it: `armsim import {path} -o robot.yaml`"
     return NAMES[ending], HOW if ending in MODELS else "name the robot or scenario file that goes with it"
