@@ -17,6 +17,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "forces": "Forces from outside, also as expressions of the motion, at named frames; springs at joints.",
     "robots": "Robots that come with armsim: pictures, sources, known faults.",
     "trees": "Grippers, couplings, two arms: parents of joints, and joints that mimic others.",
+    "import": "Robots of other programs: URDF, MJCF; what is read, what is not.",
     "payloads": "What frames carry; bodies that are picked up and put down.",
     "control": "Laws of feedback, feedforward, encoders, delay, and laws of your own.",
     "references": "Motions to follow: points, limits, oscillations, formulas, files.",

@@ -362,7 +362,7 @@ class _Reader:
             elif link in self.frames and carrier >= 0:
                 name = as_name(link).replace(".", "_")
                 name = free_name(f"{name}_link" if UNIT.fullmatch(name) or name in taken else name, taken)
-                frames[name], self.comments[f"frames.{name}"] = frame, f"link `{link}`"
+                frames[name], self.comments[f"frames.{name}"] = frame, f"link `{link}`" * (name != link)
         return compact({"tool": tool, "frames": frames})
 
     def look_for_meshes(self) -> None:

@@ -74,7 +74,7 @@ def test_forward_dynamics_and_poses_are_those_that_pinocchio_finds_in_the_same_f
     urdf_names = [re.search("joint `(.*?)`", imported.comments[f"joints[{i}]"])[1] for i in range(len(joints))]
     ids = [model.getJointId(urdf) for urdf in urdf_names]
     frames = {
-        frame: model.getFrameId(re.search("`(.*)`", imported.comments[f"frames.{frame}"])[1], pin.BODY)
+        frame: model.getFrameId((re.search("`(.*)`", imported.comments[f"frames.{frame}"]) or ["", frame])[1], pin.BODY)
         for frame in document.frames
     }
     G, offset = np.zeros((model.nv, arm.n)), np.zeros(model.nv)
