@@ -9,7 +9,7 @@ from armsim import document
 from armsim.document.robot import FRAMES
 from armsim.dynamics import own_poses
 from armsim.errors import UsageError, spelled
-from armsim.exporting.links import body_of, said
+from armsim.exporting.links import body_of, said, visuals
 from armsim.files.yaml_writer import yaml_text
 from armsim.formulas.quantity import plain_number
 from armsim.model import Arm
@@ -40,13 +40,14 @@ def dh_file(arm: Arm, robot: document.Robot, convention: str) -> tuple[str, list
         mend = "keep `convention: origin`, or export to urdf"
         raise UsageError.of(spelled(f"--to {convention}", f"to={convention!r}"), expected, found, mend)
     shifts = [row.frame.inverse @ frame for row, frame in zip(rows, old, strict=True)]
-    data = {key: value for key, value in said(robot).items() if key not in ("parameters", "units")}
-    data |= {"convention": convention, "base": _placed(arm.base @ base)}
+    data = said(robot.replaced(convention=convention, parameters=None, units=None)) | {"base": _placed(arm.base @ base)}
     for i, (told, link, row) in enumerate(zip(data["joints"], arm.links, rows, strict=True)):
         frame = {"a": _length(row.a), "alpha": _angle(row.alpha), "d": _length(row.d), "theta": _angle(row.theta)}
         if _placed(shifts[i]) != _placed(Pose()):
             back = row.frame.inverse @ axes[i]
             told["bodies"] = [body_of(link.inertia.moved(back.rotation, back.position))]
+            poses = (_placed(shifts[i] @ pose) for _, pose in visuals(robot, i))
+            told |= {"visual": [mesh | pose for mesh, pose in zip(told["visual"], poses)]} if "visual" in told else {}
         own = {convention if key in FRAMES else key: frame if key in FRAMES else value for key, value in told.items()}
         data["joints"][i] = own
     frames = ((at, arm.link_of(at)) for at in arm.frames)

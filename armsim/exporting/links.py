@@ -12,13 +12,14 @@ from armsim import document
 from armsim.arm.solids import Solid, solids, summed
 from armsim.document.base import mapped, numbers, written
 from armsim.dynamics.kinematics import joint_pose
-from armsim.loading.build import turn_z_onto
+from armsim.loading.build import build_frame, turn_z_onto
+from armsim.loading.settle import settle
 from armsim.model import Arm, Coulomb, Joint
 from armsim.spatial import ZERO, Inertia, Pose, Vector, X, Y, Z
 
 AXES = {"x": X, "y": Y, "z": Z}
 UNBOUNDED = 1e9  # rad or m, of an end without a limit where the other has one
-# a box, a cylinder about z or a sphere, with its sizes by URDF's names [m], and where it is
+# a box, a cylinder about z, a sphere or a mesh, with its sizes by URDF's names [m] or its file and scale, and where it is
 Shape = tuple[str, dict[str, Any], Pose]
 
 
@@ -35,6 +36,7 @@ class LinkElement(NamedTuple):
         joint: The joint; None for a frame.
         axis: Of the joint, in its frame.
         shapes: Of its solids.
+        meshes: That are drawn in place of them.
     """
 
     name: str
@@ -44,21 +46,26 @@ class LinkElement(NamedTuple):
     joint: Joint | None = None
     axis: Vector = Z
     shapes: Sequence[Shape] = ()
+    meshes: Sequence[Shape] = ()
 
 
 def links_of(arm: Arm, robot: document.Robot) -> list[LinkElement]:
     """The links of an arm, and after them its frames with their payloads, the tool first."""
     links = []
     backs = [Pose()] * (len(arm.links) + 1)  # own frames in the links'; the base's is the last, where -1 finds it
-    for i, (joint, parent, of) in enumerate(zip(arm.links, arm.parents, solids(robot).links, strict=True)):
+    for i, (joint, of) in enumerate(zip(arm.links, solids(robot).links, strict=True)):
         R, p = joint_pose(joint, 0.0)
         back = backs[i] = joint.frame.inverse if joint.frame.position == ZERO else Pose()
+        parent, into = arm.parents[i], back @ joint.frame
         origin, inertia = (
             backs[parent] @ Pose(R.matrix, p) @ back.inverse,
             joint.inertia.moved(back.rotation, back.position),
         )
-        shapes = [*shapes_of(of.solids, back @ joint.frame)]
-        links.append(LinkElement(joint.name, parent, origin, inertia, joint, back.rotation @ Z, shapes))
+        meshes: list[Shape] = []
+        for it, pose in visuals(robot, i):
+            meshes.append(("mesh", {"filename": it.file, "scale": it.scale}, into @ pose))
+        shapes = [*shapes_of(of.solids, into)]
+        links.append(LinkElement(joint.name, parent, origin, inertia, joint, back.rotation @ Z, shapes, meshes))
     for frame in arm.frames:
         i = arm.link_of(frame)
         links.append(LinkElement(frame.name, i, backs[i] @ arm.placement(frame), arm.carried_by(frame)))
@@ -74,6 +81,11 @@ def shapes_of(bodies: Iterable[Solid], into: Pose) -> Iterator[Shape]:
             yield "cylinder", {"radius": sizes.get("radius") or sizes["outer_radius"], "length": sizes["height"]}, pose
         elif body.shape in ("box", "sphere"):
             yield body.shape, sizes, pose
+
+
+def visuals(robot: document.Robot, i: int) -> list[tuple[document.Visual, Pose]]:
+    """The meshes of a link and where they are in its frame."""
+    return [(it, build_frame(it, robot.degrees)) for it in settle(robot.joints[i]).visual or ()]
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:

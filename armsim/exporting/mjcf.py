@@ -21,7 +21,7 @@ NO_WORD = re.compile(  # keys of a joint; of friction by directions MuJoCo has t
 )
 OTHERWISE = [
     "soft in MuJoCo, they give way: limits, dry friction, couplings, screws",
-    "inertias that no body can have are replaced by others, with the same equations of motion",
+    "inertias that no body can have are replaced by others, with the same equations of motion; meshes are left out",
 ]
 
 

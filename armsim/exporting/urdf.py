@@ -43,7 +43,8 @@ def urdf(arm: Arm, robot: document.Robot) -> tuple[str, list[str]]:
     names = [free_name(f"{link.name}_link", frames) if link.joint else link.name for link in links] + [BASE]
     parts = [f'<robot name="{in_html(arm.name)}"><link name="{BASE}"/>']
     for link, name in zip(links, names, strict=False):  # the base is the last, where -1 finds it
-        shapes, motion = "".join(map(_solid, link.shapes)), ""
+        shapes, motion = "".join(_body(shape, "visual") for shape in link.meshes or link.shapes), ""
+        shapes += "".join(_body(shape, "collision") for shape in link.shapes)
         joint, type = free_name(f"{name}_joint", arm.link_names), "fixed"
         if link.joint is not None:
             joint, type, motion = link.name, _type(link.joint), _motion(link.joint, link.axis)
@@ -75,11 +76,13 @@ def _inertial(inertia: Inertia) -> str:
     return f'<inertial>{at}<mass value="{text(inertia.mass)}"/><inertia {tensor}/></inertial>'
 
 
-def _solid(shape: Shape) -> str:
+def _body(shape: Shape, use: str) -> str:
     name, sizes, pose = shape
-    size = " ".join(f'{key}="{text(*(x if key == "size" else [x]))}"' for key, x in sizes.items())
-    body = f"{_origin(pose)}<geometry><{name} {size}/></geometry>"
-    return f"<visual>{body}</visual><collision>{body}</collision>"
+    texts = {
+        key: x if isinstance(x, str) else text(*(x if isinstance(x, Sequence) else [x])) for key, x in sizes.items()
+    }
+    attributes = " ".join(f'{key}="{in_html(x)}"' for key, x in texts.items())
+    return f"<{use}>{_origin(pose)}<geometry><{name} {attributes}/></geometry></{use}>"
 
 
 def _motion(joint: Joint, axis: Vector) -> str:

@@ -12,12 +12,14 @@ from scipy.spatial.transform import Rotation
 
 import armsim
 from armsim.actuation.joint_torque import driven
-from armsim.dynamics import bias, mass_matrix
+from armsim.dynamics import bias, link_poses, mass_matrix
+from armsim.exporting.links import visuals
 from armsim.exporting.mjcf import realizable
+from armsim.files.shipped import shipped_names
 from armsim.loading import read_robot, read_scenario
 from tests.trees import frame, solid, tree
 
-SHIPPED = ["arm5", "puma560", "rr", "two_link", "arm5_gripper", "torso"]
+SHIPPED = [*shipped_names("robots")]
 TREES = range(24)
 TIGHT = 1e-12  # of the largest: sums of some hundred products, of numbers with 16 digits
 
@@ -149,6 +151,7 @@ TURNS |= {
 }
 TURNS["bodies"] = [{"tube": {"axis": "y", "height": 0.3, "outer_radius": 0.04, "inner_radius": 0.03, "mass": 2}}]
 TURNS["bodies"] += [{"point": {"mass": 0.5, "center": [0.1, 0, 0]}}]
+TURNS["visual"] = {"mesh": "/meshes/arm.stl", "scale": 0.001, "xyz": [0.1, 0, 0], "rpy": [0, 0.5, 0]}
 SCREW = {"name": "B", "type": "screw", "pitch": 0.4, "dh": {"theta": 0.5}, "bodies": []}
 SCREW["bodies"] = [{"box": {"size": [0.1, 0.2, 0.3], "mass": 1.5, "center": [0, 0, 0.1]}}]
 SCREW["motor"] = {"gear": 10, "limits": {"torque": 0.5, "speed": 100}}
@@ -305,6 +308,18 @@ def test_a_robot_by_other_rows_is_the_same(robot, to, tmp_path):
     for ours, theirs in zip(read_robot(done.files[0])[0].links, read_robot(robot)[0].links, strict=True):
         for key in ("mimic", "limit", "spring", "motor", "coulomb", "viscous", "initial"):
             assert agree(getattr(ours, key), getattr(theirs, key)), (ours.name, key)
+
+
+@pytest.mark.parametrize("to", ["mdh", "dh"])
+def test_meshes_stay_where_they_are(to, tmp_path):
+    done = armsim.export({**ODD, "joints": [TURNS, SCREW]}, to, tmp_path / "odd.yaml")
+    found = []
+    for of in (ODD, done.files[0]):
+        arm, robot = read_robot(of)
+        ((mesh, pose),) = visuals(robot, 0)
+        assert (mesh.mesh, mesh.scale) == ("/meshes/arm.stl", (0.001, 0.001, 0.001))
+        found.append((link_poses(arm, [0.3, 0.4])[0] @ pose).coordinates)
+    np.testing.assert_allclose(*found, atol=1e-14)
 
 
 def test_frames_that_need_not_move_stay_and_so_do_their_solids(tmp_path):
