@@ -18,6 +18,7 @@ MJCF = (".xml", ".mjcf")
 Examples:
   armsim import arm.urdf -o arm.yaml
   armsim import arm.urdf --tip tool0           on the terminal
+  armsim import arm.urdf --convention mdh -o arm.yaml   DH parameters
   armsim import torso.urdf --base waist --tip left_hand -o left.yaml
   armsim import panda.xml -o panda.yaml        of MuJoCo, which reads it
   armsim info arm.urdf                         commands take URDF as it is
@@ -29,6 +30,12 @@ Examples:
     "--tip", "tips", multiple=True, metavar="LINK", help="Where the arm ends; repeatable. [default: everywhere]"
 )
 @click.option("--package", "packages", multiple=True, metavar="NAME=DIR", help="Where package://NAME is; repeatable.")
+@click.option(
+    "--convention",
+    type=click.Choice(["origin", "mdh", "dh"]),
+    default="origin",
+    help="Of the frames; (modified) DH parameters where the axes allow them. [default: origin]",
+)
 @click.option("-o", "--output", metavar="FILE", help="The robot file. [default: the terminal]")
 @flag("--force", help="Replace a file that is there.")
 @quiet_option
@@ -37,6 +44,7 @@ def command(
     base: str | None,
     tips: tuple[str, ...],
     packages: tuple[str, ...],
+    convention: str,
     output: str | None,
     force: bool,
     quiet: bool,
@@ -46,7 +54,9 @@ def command(
     Links on fixed joints are merged with what carries them; comments say what came from where. `armsim docs import` says what is
     read. Exits with 1 where the arm's accelerations are not determined, for example because a link has no inertia.
     """
+    from armsim.files.faults import Fault
     from armsim.files.new_file import check_output, output_file
+    from armsim.files.nodes import Place
     from armsim.importing.imported import text_of
     from armsim.importing.urdf import read_urdf
     from armsim.loading import build_robot, load_robot_file
@@ -70,13 +80,28 @@ def command(
     robot = checked.document
     arm = build_robot(robot)
     faults = undetermined(arm, robot)
-    tell([*checked.remarks, *doubts(arm, robot), *faults])
+    text, notes = text_of(made), list[str]()
+    remarks = [*checked.remarks]
+    if convention != "origin":
+        from armsim.exporting.dh import dh_file
+
+        try:
+            text, notes = dh_file(arm, robot, convention)
+        except UsageError:
+            found, mend = (
+                "links whose axes ask for several frames: `convention: origin` is kept",
+                "leave --convention out",
+            )
+            remarks.append(Fault(Place(file), "convention", f"frames by {convention}", found, mend))
+    tell([*remarks, *doubts(arm, robot), *faults])
     if output is None:
-        echo(text_of(made), nl=False)
+        echo(text, nl=False)
         return UNWELL if faults else 0
     with output_file(output) as target:
-        target.write(text_of(made).encode())
+        target.write(text.encode())
     if not quiet:
+        for note in notes:
+            echo(note)
         echo(f"{output}: {', '.join(joint.name for joint in robot.joints)}; frames {', '.join(robot.frame_names)}")
         echo(f"next: armsim info {output}, or armsim simulate hold --set robot={output}")
     return UNWELL if faults else 0

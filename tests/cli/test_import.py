@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 ARM = """<robot name="my arm">
@@ -94,3 +96,24 @@ def test_commands_take_a_urdf_as_it_is_and_tell_what_they_leave_out(armsim, arm)
         assert "! arm.urdf:8:3: joint B: a planar joint, which is held at 0" in made.err
     checked = armsim("check", "arm.urdf", "--strict")
     assert (checked.code, checked.out.count("planar")) == (1, 1)
+
+
+def test_dh_parameters_are_recovered_where_the_axes_allow_them(armsim, arm):
+    for convention in ("mdh", "dh"):
+        made = armsim("import", "arm.urdf", "--convention", convention, "-o", f"{convention}.yaml")
+        assert made.out.startswith("residual of the rows: ")
+        assert f"convention: {convention}\n" in (arm / f"{convention}.yaml").read_text()
+        poses = [
+            json.loads(armsim("fk", of, "--q", "0.3,-0.7", "--json").out) for of in ("arm.urdf", f"{convention}.yaml")
+        ]
+        tools = [pose["tool"]["position"] + pose["tool"]["quaternion"] for pose in poses]
+        assert tools[0] == pytest.approx(tools[1], abs=1e-12)
+
+
+def test_a_convention_that_the_axes_do_not_allow_is_told_and_not_taken(armsim, arm):
+    joint = '<joint name="C" type="continuous"><parent link="a"/><child link="c"/><origin xyz="0.1 0.2 0.3"/>'
+    more = f'{joint}<axis xyz="0.6 0 0.8"/></joint><link name="c">{BODY}</link></robot>'
+    (arm / "arm.urdf").write_text(ARM.format(BODY).replace("</robot>", more))
+    made = armsim("import", "arm.urdf", "--convention", "mdh")
+    assert "convention: origin\n" in made.out
+    assert "links whose axes ask for several frames" in made.err
