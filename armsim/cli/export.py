@@ -63,7 +63,7 @@ Examples:
   armsim export arm5_hold --to fortran -o hold    the steps of a run
   armsim export arm5_hold --to c --open control.kp --float -o hold
   armsim export arm5 --to library -o lib          C, compiled here
-  armsim export arm5 --to urdf -o arm5.urdf       for other programs; also mjcf
+  armsim export arm5 --to urdf -o arm5.urdf       or mjcf, for other programs
 """,
 )
 @file_argument
