@@ -19,7 +19,6 @@ from armsim.loading.robot_file import load_robot_file, read_content
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
 from armsim.loading.units import other_units_of_scenario
-from armsim.loading.visuals import shapes
 from armsim.model import Arm
 from armsim.records import record
 
@@ -69,7 +68,10 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
             warnings = [*robot.remarks, *doubts(arm, robot.document)]
     except FileFaults as error:
         return Checked(name, kind, error.faults, ())
-    warnings = [*warnings, *shapes(robot.document, inline)[1]]
+    if any(joint.visual for joint in robot.document.joints):
+        from armsim.loading.visuals import shapes  # which takes numpy
+
+        warnings = [*warnings, *shapes(robot.document, inline)[1]]
     faults = tuple(undetermined(arm, robot.document, inline))  # the warnings may well say why
     return Checked(name, kind, faults, tuple(warnings), None if faults else arm, None if faults else scenario)
 
