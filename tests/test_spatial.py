@@ -200,3 +200,16 @@ def test_a_pose_and_its_inverse_cancel(seed):
     assert np.allclose(m(there_and_back.rotation), np.eye(3), atol=ROUNDING)
     assert np.allclose(v(there_and_back.position), 0, atol=ROUNDING)
     assert np.allclose(v((pose @ pose).point(p)), v(pose.point(pose.point(p))), atol=5 * ROUNDING)
+
+
+@pytest.mark.parametrize("from_lock", [0.0, 1e-13, 1e-11, 1e-8, 1e-5, 0.003, 0.1])
+def test_roll_pitch_and_yaw_near_gimbal_lock_give_the_rotation_back(from_lock):
+    """To rounding, though roll and yaw by themselves are not determined there: products of rotations have rounding errors."""
+    rng = np.random.default_rng(7)
+    for roll, yaw, *turn in rng.uniform(-3, 3, (50, 5)):
+        other = rotation_rpy(*turn)
+        R = other @ (other.T @ rotation_rpy(roll, math.pi / 2 - from_lock, yaw))
+        again = rotation_rpy(*roll_pitch_yaw(R))
+        assert np.abs(np.array([*map(list, R)]) - np.array([*map(list, again)])).max() < ROUNDING + 1e-12 * (
+            from_lock < 1e-12
+        )  # yaw is 0 there

@@ -153,6 +153,17 @@ def test_turns_near_gimbal_lock_lose_no_digits(urdf, pitch):
     assert np.abs(np.array([w, x, y, z]) - expected).max() < 1e-15
 
 
+def test_lengths_that_are_added_keep_their_digits(urdf):
+    path = urdf(
+        link("base") + link("a") + link("b") + joint("J", "base", "a"),
+        joint("one", "a", "b", "fixed", at("0.1 1.2345678901234567 0")) + link("c"),
+        joint("two", "b", "c", "fixed", at("0.2 2.3456789012345678 0")),
+    )
+    x, y, _ = data_of(read_urdf(path).root)["tool"]["xyz"]
+    assert x == 0.3  # not 0.30000000000000004
+    assert y == pytest.approx(1.2345678901234567 + 2.3456789012345678, rel=2e-16)
+
+
 def test_a_joint_that_mimics_one_that_mimics_follows_the_one_that_leads(urdf):
     """By hand: a = 2 b + 1 and b = -3 c + 0.5 make a = -6 c + 2."""
     path = urdf(
