@@ -58,7 +58,7 @@ try:
     told = {f"{kind} {x.id}": (int(x.info[5:]), 1) for kind, found in kinds.items() for x in found if x.info}
 except Exception as error:
     told = str(error)
-print("\\n" + json.dumps(told))
+sys.stdout.write("\\n" + json.dumps(told))
 """
 
 
