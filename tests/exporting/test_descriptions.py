@@ -178,7 +178,7 @@ def test_the_text_says_all_that_can_be_said(to, tmp_path, told):
 
 
 def test_the_page_shows_what_is_listed(tmp_path):
-    page = (Path(armsim.__file__).parent.parent / "docs" / "export.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
     shown = page.split("--to urdf -o gripper.urdf -->\n```text\n")[1].split("```")[0]
     notes = armsim.export("arm5_gripper", "urdf", tmp_path / "gripper.urdf").notes
     assert shown == "\n  ".join(["gripper.urdf", *notes]) + "\n"
