@@ -223,3 +223,19 @@ def test_a_range_that_a_follower_does_not_begin_within_is_refused_of_one_run_and
         armsim.simulate(hold(robot), overrides={where: wrong})
     runs = armsim.simulate_many(hold(robot), {where: [-0.004 if path == "limits.lower" else 0.01, wrong]})
     assert list(runs.status) == ["complete", "refused"]
+
+
+@pytest.mark.parametrize("ratio", [-1.5, 0.5])
+@pytest.mark.parametrize("method", ["rk4", "rodas"])
+def test_a_payload_that_a_follower_picks_up_shares_the_momentum(ratio, method):
+    """In closed form: (m1 + r² m2) v before, and (m1 + r² (m2 + m)) v' after; the impact takes r² m v v' / 2."""
+    arm = pair(ratio, {}, {}) | {"gravity": [0, 0, 0], "frames": {"hand": {"link": "P2"}}}
+    payload = [{"name": "box", "frame": "hand", "mass": 0.5, "from": 0.2, "to": 0.4}]
+    asked = ["work_impact_box", "work_payload_box"]
+    run = armsim.simulate(scenario(arm, method, None if method == "rodas" else 2e-4, payload=payload), measure=asked)
+    empty, v = 1.2 + ratio**2 * 0.7, 0.4
+    after = empty * v / (empty + ratio**2 * 0.5)
+    expected = np.where(run.t < 0.2, v, after)
+    assert np.abs(run.qd[:, 0] - expected).max() < 1e-12
+    assert run.measures["work_impact_box"] == pytest.approx(-(ratio**2) * 0.5 * v * after / 2, rel=1e-12)
+    assert run.measures["work_payload_box"] == pytest.approx(-(ratio**2) * 0.5 * after**2 / 2, rel=1e-12)
