@@ -34,7 +34,7 @@ def test_a_page_has_a_mesh_where_it_stands_in_its_link(browser, tmp_path):
 
 
 def test_a_page_says_of_how_many_triangles_it_has_how_many_and_can_be_mailed(browser, tmp_path):
-    write(tmp_path / "ball.stl", ball(0.2, 200))
+    write(tmp_path / "ball.stl", ball(0.2, 60))
     robot = {**arm(), "joints": [{**arm()["joints"][0], "name": f"R{i}"} for i in range(12)]}
     bare, clad = tmp_path / "bare.html", tmp_path / "clad.html"
     save(Robot(**robot), tmp_path / "bare.yaml")
@@ -47,7 +47,7 @@ def test_a_page_says_of_how_many_triangles_it_has_how_many_and_can_be_mailed(bro
     sound(browser, clad)
     *_, said = browser.run(SUBTITLE).split("; ")
     left = sum(len(corners) // 9 for corners in browser.run(CORNERS))
-    assert said == f"meshes with {left} of {12 * 4 * 200 * 199} triangles"
+    assert said == f"meshes with {left} of {12 * 4 * 60 * 59} triangles"
     assert 5000 < left <= 20_000
 
 
