@@ -33,7 +33,7 @@ KINDS = [
     "SRRSPRSR",
 ]
 TREES = [0, 1, 4, 5, 7, 10, 13, 14]  # seeds of 4 to 10 joints; all but the first and 5 have joints that mimic others
-MORE_TREES = range(20, 40)
+MORE_TREES = range(20, 80)
 STEPS = math.pi / 4 * np.arange(1, 5)  # of difference quotients
 
 

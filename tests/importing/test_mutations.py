@@ -133,7 +133,7 @@ def test_mutated_texts_are_robots_or_faults_and_nothing_else_is_read(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(10 if "ARMSIM_MUTATIONS" in os.environ else 1))
+@pytest.mark.parametrize("part", range(10))
 def test_many_mutated_texts_are_robots_or_faults(tmp_path, part):
     run(tmp_path, range(1000 + 2000 * part, 3000 + 2000 * part))
 
