@@ -8,6 +8,7 @@ import re
 from functools import partial
 from typing import Any, Self
 
+from armsim import model
 from armsim.document import other_words as words
 from armsim.document.bodies import BODIES, PayloadBody, Payloads
 from armsim.document.composite import (
@@ -545,7 +546,7 @@ class Robot(Document):
 
 def _within(turns: float, q: Any, ratio: Any, offset: Any, lower: Any, upper: Any) -> list[Any]:
     """Conditions that a follower is within its limits; `turns` is the leader's unit in the follower's."""
-    x = ratio * q * turns + offset
+    x = model.Mimic("", ratio, offset).position(q * turns)
     return [lower <= x, x <= upper]
 
 

@@ -17,7 +17,7 @@ from armsim.spatial import Inertia, Pose, Symmetric, Vector
 LEAST = 2e-14  # kg or kg m²: MuJoCo takes no moving body of less
 ROUNDING = 1e-14  # of the largest moment
 NO_WORD = re.compile(  # keys of a joint; of friction by directions MuJoCo has the mean
-    r"initial|limits\.[sd]|friction\.coulomb\.|motor\.(coulomb\.|efficiency|inductance|brush_drop|limits\.speed|nominal|thermal)"
+    r"limits\.[sd]|friction\.coulomb\.|motor\.(coulomb\.|efficiency|inductance|brush_drop|limits\.speed|nominal|thermal)"
 )
 OTHERWISE = [
     "soft in MuJoCo, they give way: limits, dry friction, couplings, screws",
@@ -38,6 +38,8 @@ def mjcf(arm: Arm, robot: document.Robot, dt: float) -> tuple[str, list[str]]:
     """
     links = links_of(realizable(arm), robot)
     inside = [""] * (len(links) + 1)  # what each link carries; the base is the last, where -1 finds it
+    home = [""] * len(inside)  # initial positions of its joints, likewise
+    initial = dict(zip(arm.link_names, arm.positions(arm.initial), strict=True))
     motors = couplings = ""
     for i, link in reversed(list(enumerate(links))):
         joint, on, slide = link.joint, link.parent, ""
@@ -51,6 +53,8 @@ def mjcf(arm: Arm, robot: document.Robot, dt: float) -> tuple[str, list[str]]:
             other = f"{joint.name} slides"  # no joint of armsim has a space in its name
             slide = f'<joint name="{other}" type="slide" axis="{text(*link.axis)}"/>'
             couplings = _coupling(other, joint.name, 0.0, joint.slides) + couplings
+        q = initial[joint.name]
+        home[on] = f"{text(q, *([joint.slides * q] if slide else []))} {home[i]}{home[on]}"
         motors = _actuator(joint) + motors
         inner = f"{_joint(joint, link.axis)}{slide}{_inertial(link.inertia)}{geoms}{inside[i]}"
         inside[on] = f'<body name="{joint.name}_link" {place}>{inner}</body>{inside[on]}'
@@ -58,7 +62,8 @@ def mjcf(arm: Arm, robot: document.Robot, dt: float) -> tuple[str, list[str]]:
         <option gravity="{text(*arm.gravity)}" integrator="implicitfast" timestep="{text(dt)}"/>
         <default><geom contype="0" conaffinity="0"/></default>
         <worldbody><body name="{BASE}" {_placed(arm.base)}>{inside[-1]}</body></worldbody>
-        <actuator>{motors}</actuator><equality>{couplings}</equality></mujoco>"""
+        <actuator>{motors}</actuator><equality>{couplings}</equality>
+        <keyframe><key name="home" qpos="{home[-1].strip()}"/></keyframe></mujoco>"""
     return laid_out(xml), [*OTHERWISE, "lost:", *(lost(robot, NO_WORD) or ["nothing"])]
 
 

@@ -134,7 +134,7 @@ class _Reader:
             if model.opt.disableflags >> bit & 1:
                 getattr(model, name)[:] = 0
         keys = {model.key(i).name: model.key_qpos[i] for i in range(model.nkey)}
-        self.start = keys.get("home", keys.get("initial", model.qpos0))
+        self.start = keys.get("home", model.qpos0)
         self.joints = [_plain(model.joint(i)) for i in range(model.njnt)]
         self.links: list[_Link] = []
         self.at: list[tuple[int, Pose] | None] = [(-1, Pose())]

@@ -184,6 +184,18 @@ def test_the_page_shows_what_is_listed(tmp_path):
     assert shown == "\n  ".join(["gripper.urdf", *notes]) + "\n"
 
 
+def test_the_initial_pose_is_the_keyframe_home(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    for name in ("arm5_gripper", "torso", ODD):
+        arm = read_robot(name)[0]
+        model = mujoco.MjModel.from_xml_string(described(name, "mjcf", tmp_path))
+        home = model.key("home").qpos
+        for link, q in zip(arm.links, arm.positions(arm.initial), strict=True):
+            assert home[model.joint(link.name).qposadr[0]] == pytest.approx(q, abs=1e-15)
+            if link.kind.has_pitch:
+                assert home[model.joint(f"{link.name} slides").qposadr[0]] == pytest.approx(link.slides * q, abs=1e-15)
+
+
 def test_mujoco_has_the_friction_springs_and_motors_of_the_arm(tmp_path):
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string(described(ODD, "mjcf", tmp_path, dt=2e-4))
