@@ -24,10 +24,7 @@ if TYPE_CHECKING:
     from armsim.document.base import Document, plain
     from armsim.document.bodies import Box, Cylinder, KnownInertia, PayloadBody, Point, Rod, Sphere, TimedPayload, Tube
     from armsim.document.control import Control, Encoder
-    from armsim.document.motor import BrushDrop, JointCoulomb, Motor, MotorCoulomb, MotorLimits, Thermal
-    from armsim.document.recorded import CsvSignal
-    from armsim.document.reference import Reference
-    from armsim.document.robot import (
+    from armsim.document.joint import (
         Frame,
         Friction,
         Joint,
@@ -36,13 +33,15 @@ if TYPE_CHECKING:
         Mimic,
         ModifiedDH,
         Origin,
-        Robot,
-        RobotUnits,
         Spring,
         StandardDH,
         Tool,
         Visual,
     )
+    from armsim.document.motor import BrushDrop, JointCoulomb, Motor, MotorCoulomb, MotorLimits, Thermal
+    from armsim.document.recorded import CsvSignal
+    from armsim.document.reference import Reference
+    from armsim.document.robot import Robot, RobotUnits
     from armsim.document.scenario import External, Initial, Inputs, Integrator, Log, Scenario, ScenarioUnits
     from armsim.document.study import Cases, Sample, Study, Tune
     from armsim.document.writing import save, text_of
@@ -58,23 +57,23 @@ _HOMES = {
     "Document": "base",
     "Encoder": "control",
     "External": "scenario",
-    "Frame": "robot",
-    "Friction": "robot",
+    "Frame": "joint",
+    "Friction": "joint",
     "Initial": "scenario",
     "Inputs": "scenario",
     "Integrator": "scenario",
-    "Joint": "robot",
+    "Joint": "joint",
     "JointCoulomb": "motor",
     "KnownInertia": "bodies",
-    "Limits": "robot",
-    "LinkFrame": "robot",
-    "Mimic": "robot",
+    "Limits": "joint",
+    "LinkFrame": "joint",
+    "Mimic": "joint",
     "Log": "scenario",
-    "ModifiedDH": "robot",
+    "ModifiedDH": "joint",
     "Motor": "motor",
     "MotorCoulomb": "motor",
     "MotorLimits": "motor",
-    "Origin": "robot",
+    "Origin": "joint",
     "TimedPayload": "bodies",
     "Point": "bodies",
     "Reference": "reference",
@@ -85,12 +84,12 @@ _HOMES = {
     "Scenario": "scenario",
     "ScenarioUnits": "scenario",
     "Sphere": "bodies",
-    "Spring": "robot",
-    "StandardDH": "robot",
+    "Spring": "joint",
+    "StandardDH": "joint",
     "Study": "study",
     "Thermal": "motor",
-    "Tool": "robot",
-    "Visual": "robot",
+    "Tool": "joint",
+    "Visual": "joint",
     "Tube": "bodies",
     "Tune": "study",
     "plain": "base",

@@ -21,10 +21,10 @@ from armsim.document.composite import (
     join,
 )
 from armsim.document.control import Control, ForceExpression, RobotReference
+from armsim.document.joint import NO_VECTOR
 from armsim.document.kinds import Format
 from armsim.document.parameters import read_parameters
 from armsim.document.recorded import CsvSignal
-from armsim.document.robot import NO_VECTOR
 from armsim.document.tolerance import LARGEST, LEAST
 from armsim.files.nodes import Map, Node
 from armsim.formulas.quantity import Context, plain_number

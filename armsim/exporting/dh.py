@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from armsim import document
-from armsim.document.robot import FRAMES
+from armsim.document.joint import FRAMES
 from armsim.dynamics import own_poses
 from armsim.errors import UsageError, spelled
 from armsim.exporting.links import body_of, said, visuals
