@@ -88,11 +88,6 @@ def visuals(robot: document.Robot, i: int) -> list[tuple[document.Visual, Pose]]
     return [(it, build_frame(it, robot.degrees)) for it in settle(robot.joints[i]).visual or ()]
 
 
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """A name, made longer while it is taken."""
-    return free_name(f"{name}_", taken) if name in taken else name
-
-
 def ends(joint: Joint) -> tuple[float, float]:
     """The ends of a joint's range [rad or m]; one that is missing is far away."""
     lower, upper = joint.bounds

@@ -15,7 +15,6 @@ from armsim.exporting.links import (
     Shape,
     body_of,
     ends,
-    free_name,
     laid_out,
     links_of,
     lost,
@@ -24,6 +23,7 @@ from armsim.exporting.links import (
     text,
 )
 from armsim.files.yaml_writer import yaml_text
+from armsim.importing.imported import free_name
 from armsim.model import BASE, Arm, Joint, Motor
 from armsim.spatial import Inertia, Pose, Vector
 
@@ -40,12 +40,12 @@ def urdf(arm: Arm, robot: document.Robot) -> tuple[str, list[str]]:
     """
     links = links_of(arm, robot)
     frames = [link.name for link in links if link.joint is None]
-    names = [free_name(f"{link.name}_link", frames) if link.joint else link.name for link in links] + [BASE]
+    names = [free_name(f"{link.name}_link", {*frames}) if link.joint else link.name for link in links] + [BASE]
     parts = [f'<robot name="{in_html(arm.name)}"><link name="{BASE}"/>']
     for link, name in zip(links, names, strict=False):  # the base is the last, where -1 finds it
         shapes, motion = "".join(_body(shape, "visual") for shape in link.meshes or link.shapes), ""
         shapes += "".join(_body(shape, "collision") for shape in link.shapes)
-        joint, type = free_name(f"{name}_joint", arm.link_names), "fixed"
+        joint, type = free_name(f"{name}_joint", {*arm.link_names}), "fixed"
         if link.joint is not None:
             joint, type, motion = link.name, _type(link.joint), _motion(link.joint, link.axis)
         parts.append(

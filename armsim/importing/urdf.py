@@ -262,6 +262,7 @@ class _Reader:
         """The content of the robot file."""
         self.names = {link.joint.name: link.name for link in self.taken}
         self.gears = self._gears()
+        self.mimics = {name: mimic for name in self.names if (mimic := self._coupling(name))}
         file, over = os.path.basename(self.path), self.root.first("armsim")
         self.comments[""] = (
             f"By `armsim import` from {file}; its link `{self.base}` is fixed in the world. "
@@ -297,7 +298,9 @@ class _Reader:
             data["parent"] = BASE if link.carrier < 0 else self.taken[link.carrier].name
         data["origin"] = {**_pose(link.offset), "axis": direction}
         data |= (
-            compact({"mimic": self._mimic(joint.name)}, mimic.place) if mimic.attributes else self._held(joint, path)
+            compact({"mimic": self.mimics.get(joint.name)}, mimic.place)
+            if mimic.attributes
+            else self._held(joint, path)
         )
         friction = {name: self.number(dynamics, key, path) for key, name in FRICTION.items()}
         data |= compact({"friction": compact(friction)}, dynamics.place)
@@ -308,25 +311,39 @@ class _Reader:
         return nodes_of(data, place)
 
     def _held(self, joint: _Joint, path: str) -> dict[str, Any]:
-        """Limits, initial position and motor of a joint that mimics none."""
+        """Limits, initial position and motor of a joint that mimics none; its range is that of all that move with it."""
         limit, gear = joint.element.first("limit"), self.gears.get(joint.name, 1.0)
-        low, high, effort, velocity = (
-            self.number(limit, key, path) for key in ("lower", "upper", "effort", "velocity")
-        )
+        effort, velocity = (self.number(limit, key, path) for key in ("effort", "velocity"))
         drive = (("torque", effort / (abs(gear) or 1), STRONGEST), ("speed", velocity * abs(gear), FASTEST))
         motor: dict[str, Any] = {} if gear == 1 else {"gear": gear}
         motor |= compact({"limits": {key: x for key, x, most in drive if 0 < x <= most}})
-        limits = {key: x for key, x in (("lower", low), ("upper", high)) if abs(x) <= WIDEST}
-        if joint.type == "continuous" or not limit.attributes:
-            limits = {}
-        elif low >= high:
-            limits, found = {}, f"{low:g} and {high:g}: taken as none"
-            self.remarks.add(limit.place, f"{path}: limit", "lower smaller than upper", found, "correct the limits")
+        low, high = self._range(joint, path)
+        for name, mimic in self.mimics.items():
+            if mimic["joint"] == self.names[joint.name] and mimic["ratio"]:
+                ends = self._range(self.joints[name], f"joint {name}")
+                least, most = sorted((x - mimic["offset"]) / mimic["ratio"] for x in ends)
+                low, high = max(low, least), min(high, most)
+        if low >= high:
+            found, mend = "none: it has no limits", "correct the limits of the joints that mimic it"
+            self.remarks.add(limit.place, f"{path}: limit", "a range for all that moves with it", found, mend)
+            low, high = -math.inf, math.inf
+        limits = {key: x for key, x in (("lower", low), ("upper", high)) if abs(x) < math.inf}
         initial = sum(limits.values()) / max(len(limits), 1) if not low <= 0 <= high else 0
         return compact({"initial": initial, "limits": limits, "motor": motor}, limit.place)
 
-    def _mimic(self, joint: str) -> dict[str, Any]:
-        """The joint that leads one which mimics, perhaps by way of others, with ratio and offset; empty with a fault."""
+    def _range(self, joint: _Joint, path: str) -> tuple[float, float]:
+        """The range of a joint by its own limits; an end that there is not is infinite."""
+        limit = joint.element.first("limit")
+        low, high = (self.number(limit, key, path) for key in ("lower", "upper"))
+        if joint.type != "continuous" and limit.attributes and low >= high:
+            found = f"{low:g} and {high:g}: taken as none"
+            self.remarks.add(limit.place, f"{path}: limit", "lower smaller than upper", found, "correct the limits")
+        if joint.type == "continuous" or not limit.attributes or low >= high:
+            return -math.inf, math.inf
+        return low if low >= -WIDEST else -math.inf, high if high <= WIDEST else math.inf
+
+    def _coupling(self, joint: str) -> dict[str, Any]:
+        """The joint that leads one, perhaps by way of others, with ratio and offset; empty if none does, or with a fault."""
         seen, ratio, offset = [joint], 1.0, 0.0
         while (element := self.joints[seen[-1]].element.first("mimic")).attributes:
             path, name = f"joint {seen[-1]}", element.get("joint")
@@ -339,7 +356,7 @@ class _Reader:
                 self.report.add(element.place, f"{path}: mimic", expected, f"`{clipped(name)}`", mend)
                 return {}
             seen.append(name)
-        return {"joint": self.names[seen[-1]], "ratio": ratio, "offset": offset}
+        return {"joint": self.names[seen[-1]], "ratio": ratio, "offset": offset} if len(seen) > 1 else {}
 
     def _gears(self) -> dict[str, float]:
         """Reductions by joint, of transmissions that have one joint."""

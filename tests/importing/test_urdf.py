@@ -449,3 +449,21 @@ def test_a_package_is_the_folder_of_its_name_or_manifest_above_the_file(tmp_path
     (tmp_path / "my_robot" / "package.xml").write_text("")
     assert find_resource("../a.stl", of, {}) == str(mesh)
     assert find_resource("../../a.stl", of, {}) is None
+
+
+def test_the_range_of_joints_that_move_as_one_is_what_all_of_them_leave(urdf):
+    limits = {"F1": (0.0, 0.05), "F2": (-0.06, -0.02), "F3": (0.0, 1.0)}
+    mimics = {"F2": '<mimic joint="F1" multiplier="-2" offset="-0.01"/>', "F3": '<mimic joint="F2" multiplier="-10"/>'}
+    joints = "".join(
+        f'<joint name="{name}" type="prismatic"><parent link="base"/><child link="{name}_link"/><axis xyz="1 0 0"/>'
+        f'<limit lower="{low}" upper="{high}" effort="1" velocity="1"/>{mimics.get(name, "")}</joint>'
+        f'<link name="{name}_link"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name, (low, high) in limits.items()
+    )
+    robot = armsim.load_robot(urdf('<link name="base"/>', joints)).document
+    # F2 = -2 F1 - 0.01 leaves F1 0.005 to 0.025; F3 = 20 F1 + 0.1 leaves it up to 0.045
+    found = robot.joints[0].limits
+    assert (found.lower.value, found.upper.value) == pytest.approx((0.005, 0.025))
+    assert robot.joints[0].initial.value == pytest.approx(0.015)
+    assert all(joint.limits is None for joint in robot.joints[1:])
