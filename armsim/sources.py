@@ -23,6 +23,7 @@ TRACED = (
     "spatial.py",
     "model",
     "dynamics",
+    "inverse_kinematics",
     "actuation",
     "control",
     "references",

@@ -42,6 +42,7 @@ SHAPES_CODE = [
     "expr",
     "model",
     "dynamics",
+    "inverse_kinematics",
     "actuation",
     "control",
     "references",

@@ -3,7 +3,7 @@
 The functions below are plain arithmetic. On numbers they run as they stand; in a graph sin, cos, exp and log stay single
 nodes, and `armsim.compile` runs the same functions on expressions when it lowers the graph to machine operations.
 
-Coefficients of the polynomials for sine, cosine and logarithm: FreeBSD's msun (k_sin.c, k_cos.c, e_log.c).
+Coefficients of the polynomials for sine, cosine, logarithm and arctangent: FreeBSD's msun (k_sin.c, k_cos.c, e_log.c, s_atan.c).
 """
 
 from __future__ import annotations
@@ -45,6 +45,19 @@ LOGARITHM = (
     1.531383769920937332e-01,
     1.479819860511658591e-01,
 )
+ARCTANGENT = (
+    -3.33333333333329318027e-01,
+    1.99999999998764832476e-01,
+    -1.42857142725034663711e-01,
+    1.11111104054623557880e-01,
+    -9.09088713343650656196e-02,
+    7.69187620504482999495e-02,
+    -6.66107313738753120669e-02,
+    5.83357013379057348645e-02,
+    -4.97687799461593236017e-02,
+    3.65315727442169155270e-02,
+    -1.62858201153657823623e-02,
+)
 SMALLEST_NORMAL = 2.0**-1022
 
 
@@ -85,6 +98,11 @@ def logarithm(x):
     z = s * s
     half = f * f * 0.5
     return fma(e, LN_2[0], f - (half - fma(e, LN_2[1], s * (half + z * polynomial(LOGARITHM, z)))))
+
+
+def arctangent_quotient(z):
+    """arctan(x) / x for z = x², x up to 7/16."""
+    return fma(z, polynomial(ARCTANGENT, z), 1.0)
 
 
 def polynomial(coefficients, x):
