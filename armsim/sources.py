@@ -21,6 +21,7 @@ TRACED = (
     "records.py",
     "expr",
     "spatial.py",
+    "geometry",
     "model",
     "dynamics",
     "inverse_kinematics",

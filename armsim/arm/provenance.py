@@ -16,7 +16,8 @@ from armsim.document.kinds import Kind, Number, join
 from armsim.formulas.quantity import Quantity
 from armsim.formulas.units import units_of
 from armsim.loading import Overrides, Scenario, build_scenario, load_robot_file, load_scenario_file
-from armsim.loading.build import RADIANS, build_body
+from armsim.loading.build import build_body
+from armsim.loading.frames import RADIANS
 from armsim.loading.settle import settle
 from armsim.model import JOINT_TYPES
 from armsim.records import record

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from armsim.document.robot import Robot, RobotUnits
     from armsim.document.scenario import External, Initial, Inputs, Integrator, Log, Scenario, ScenarioUnits
     from armsim.document.study import Cases, Sample, Study, Tune
+    from armsim.document.world import BoxShape, CylinderShape, HeightFieldShape, Obstacle, PlaneShape, SphereShape
     from armsim.document.writing import save, text_of
 
 _HOMES = {
@@ -92,6 +93,12 @@ _HOMES = {
     "Visual": "joint",
     "Tube": "bodies",
     "Tune": "study",
+    "BoxShape": "world",
+    "CylinderShape": "world",
+    "HeightFieldShape": "world",
+    "Obstacle": "world",
+    "PlaneShape": "world",
+    "SphereShape": "world",
     "plain": "base",
     "save": "writing",
     "text_of": "writing",
@@ -143,6 +150,12 @@ __all__ = [
     "Visual",
     "Tube",
     "Tune",
+    "BoxShape",
+    "CylinderShape",
+    "HeightFieldShape",
+    "Obstacle",
+    "PlaneShape",
+    "SphereShape",
     "plain",
     "save",
     "text_of",

@@ -30,6 +30,18 @@ from armsim.model import JOINT_TYPES
 NO_VECTOR = (0.0, 0.0, 0.0)
 
 
+def direction(doc: str, **common: Any) -> List:
+    """A direction by a vector of any length but 0."""
+    return List(Number(structure=True), length=3, structure=True, **common, doc=f"direction {doc}", example="[0, 0, 1]")
+
+
+def refuse_no_direction(vector: Any, path: str, context: Context) -> None:
+    """Report a vector of length 0."""
+    if vector is not None and all(vector) and math.hypot(*(x.value for x in vector)) < 1e-9:
+        mend = f"write for example `{path.rsplit('.', 1)[-1]}: [0, 0, 1]`"
+        context.report.add(vector[0].place, path, "a direction", "a vector of length 0", mend)
+
+
 class Frame(Document):
     """A pose: turn about fixed axes, then shift."""
 
@@ -85,24 +97,10 @@ class StandardDH(Document):
 class Origin(Frame):
     """A joint as URDF gives it: where its frame stands in the link before, and its axis in that frame."""
 
-    axis = List(
-        Number(structure=True),
-        length=3,
-        structure=True,
-        doc="direction of the joint's axis; any length but 0",
-        example="[0, 0, 1]",
-    )
+    axis = direction("of the joint's axis; any length but 0")
 
     def check(self, path: str, context: Context) -> None:
-        axis: Any = self.axis
-        if axis is not None and all(axis) and math.hypot(*(x.value for x in axis)) < 1e-9:
-            context.report.add(
-                axis[0].place,
-                f"{path}.axis",
-                "a direction",
-                "a vector of length 0",
-                "write for example `axis: [0, 0, 1]`",
-            )
+        refuse_no_direction(self.axis, f"{path}.axis", context)
 
 
 FRAMES: dict[str, Subdocument[Any]] = {

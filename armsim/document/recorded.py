@@ -36,16 +36,13 @@ class NamedFile(NamedTuple):
     sha256: str
 
 
-class CsvSignal(Document):
-    """A column of a CSV file; its times are the column `t_s`."""
+class CsvFile(Document):
+    """A CSV file."""
 
     csv = Text(of_file=True, doc="the file, relative to this one", example="torque.csv")
-    column = Text(doc="heading of the column", example="tau_R1_Nm")
-    hold = Choice("zero", "linear", default="zero", doc="between two times: the earlier value, or a straight line")
     sha256 = Text(default=None, doc="of the file's bytes", note="not checked")
 
     file: NamedFile | None = None
-    table: Table  # the column over time
 
     @property
     def file_name(self) -> str:
@@ -55,6 +52,15 @@ class CsvSignal(Document):
     @property
     def portable(self) -> Self:
         return self if self.file is None else self.replaced(csv=self.file.absolute, sha256=self.file.sha256)
+
+
+class CsvSignal(CsvFile):
+    """A column of a CSV file; its times are the column `t_s`."""
+
+    column = Text(doc="heading of the column", example="tau_R1_Nm")
+    hold = Choice("zero", "linear", default="zero", doc="between two times: the earlier value, or a straight line")
+
+    table: Table  # the column over time
 
     @classmethod
     def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -26,6 +28,7 @@ from armsim.document.composite import (
 from armsim.document.joint import FRAMES, RANGE, Frame, Joint, LinkFrame, Tool
 from armsim.document.kinds import Format
 from armsim.document.paths import parse_path
+from armsim.document.world import World
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, shown
 from armsim.formulas.quantity import Context
@@ -110,6 +113,7 @@ class Robot(Document):
         example="{left_tip: {link: R5, xyz: [0, 0.02, 0.1]}}",
     )
     payload = Payloads(PayloadBody, default=None, doc="what the tool carries, in the tool frame", note="nothing")
+    world = World("what stands fixed around the arm, by name")
 
     rules = tuple(
         Rule(
@@ -176,15 +180,10 @@ class Robot(Document):
         super().check(path, context)
         check_names(self.joints or (), join(path, "joints"), context, "joint")
         names = [joint.name for joint in self.joints or () if joint is not None]
+        refuse_names(self, "frames", names, path, context)
+        refuse_names(self, "world", [*names, *(self.frames or ())], path, context)
         for name, frame in (self.frames or {}).items():
-            where = join(path, f"frames.{name}")
-            if name in (*RESERVED_FRAMES, *names) or "." in name or UNIT.fullmatch(name):
-                place = self.value_node("frames").place
-                expected = (
-                    "a name without `.` that no joint has, not tool, base or world, and without a unit at its end"
-                )
-                context.report.add(place, where, expected, f"`{name}`", "choose another name")
-            _check_name(frame, "link", names, where, context)
+            _check_name(frame, "link", names, join(path, f"frames.{name}"), context)
         _check_name(self.tool, "link", names, join(path, "tool"), context)
         self._check_tree(join(path, "joints"), context)
 
@@ -240,6 +239,16 @@ class Robot(Document):
         return tuple(found)
 
 
+def refuse_names(holder: Document, key: str, taken: Iterable[Any], path: str, context: Context) -> None:
+    """Report names of frames or of the world that something else has, or that headings of columns could not be read with."""
+    for name in holder.entries[key] or ():
+        if name in (*RESERVED_FRAMES, *taken) or "." in name or UNIT.fullmatch(name):
+            which = "joint" if key == "frames" else "joint or frame"
+            expected = f"a name without `.` that no {which} has, not tool, base or world, and without a unit at its end"
+            place, where = holder.value_node(key).place, join(path, f"{key}.{name}")
+            context.report.add(place, where, expected, f"`{name}`", "choose another name")
+
+
 def _within(turns: float, q: Any, ratio: Any, offset: Any, lower: Any, upper: Any) -> list[Any]:
     """Conditions that a follower is within its limits; `turns` is the leader's unit in the follower's."""
     x = Mimic("", ratio, offset).position(q * turns)
@@ -280,6 +289,7 @@ def read_robot_node(node: Node, context: Context, path: str = "") -> Robot | Non
 
     context.named = True
     if isinstance(node, Map):
+        context.folder = os.path.dirname(node.place.source)
         units = node.get("units")
         angle = units.get("angle") if isinstance(units, Map) else None
         context.degrees = getattr(angle, "value", None) == "deg"

@@ -25,7 +25,9 @@ from armsim.document.joint import NO_VECTOR
 from armsim.document.kinds import Format
 from armsim.document.parameters import read_parameters
 from armsim.document.recorded import CsvSignal
+from armsim.document.robot import refuse_names
 from armsim.document.tolerance import LARGEST, LEAST
+from armsim.document.world import World
 from armsim.files.nodes import Map, Node
 from armsim.formulas.quantity import Context, plain_number
 from armsim.integrate import METHODS, Tolerance
@@ -252,6 +254,7 @@ class Scenario(Document):
         Subdocument(External), default=(), doc="forces and moments on links", example="[{link: R5, force: [0, 0, -5]}]"
     )
     payload = Payloads(TimedPayload, default=None, doc="in place of the robot's", note="the robot's")
+    world = World("what stands fixed around the arm, by name; beside what the robot's file says, or in its place")
     log = Subdocument(Log, default={}, doc="what is written down")
 
     @property
@@ -260,6 +263,7 @@ class Scenario(Document):
         return bool(self.units.angle == "deg")
 
     def check(self, path: str, context: Context) -> None:
+        refuse_names(self, "world", [*(context.links or ()), *(context.frames or ())], path, context)
         control, inputs = self.control, self.inputs
         if control is None or inputs is None or not control.on or not self.given("inputs"):
             return

@@ -12,7 +12,7 @@ from armsim import document
 from armsim.arm.solids import Solid, solids, summed
 from armsim.document.base import mapped, numbers, written
 from armsim.dynamics.kinematics import joint_pose
-from armsim.loading.build import build_frame, turn_z_onto
+from armsim.loading.frames import build_frame, turn_z_onto
 from armsim.loading.settle import settle
 from armsim.model import Arm, Coulomb, Joint
 from armsim.spatial import ZERO, Inertia, Pose, Vector, X, Y, Z

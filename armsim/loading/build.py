@@ -6,13 +6,14 @@ open number may take any value, so what it belongs to is built.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armsim import document
-from armsim.expr import is_number, sqrt
+from armsim.expr import is_number
+from armsim.loading.frames import RADIANS, build_frame, place_joint
 from armsim.loading.settle import settle
+from armsim.loading.world import build_world
 from armsim.model import (
     BASE,
     JOINT_TYPES,
@@ -30,23 +31,7 @@ from armsim.model import (
     Thermal,
     bodies,
 )
-from armsim.spatial import (
-    IDENTITY,
-    Inertia,
-    Matrix,
-    Pose,
-    Scalar,
-    Symmetric,
-    Vector,
-    X,
-    Y,
-    Z,
-    rotation_rpy,
-    rotation_x,
-    rotation_z,
-)
-
-RADIANS = math.pi / 180
+from armsim.spatial import Inertia, Pose, Scalar, Symmetric, Vector, rotation_rpy
 
 
 def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None) -> Arm:
@@ -82,6 +67,7 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
         links=tuple(links),
         frames=frames,
         payloads=() if robot.payload is None else build_payloads(robot.payload, degrees),
+        world=build_world(robot.world, degrees),
     )
 
 
@@ -171,12 +157,6 @@ def build_payloads(
     )
 
 
-def build_frame(frame: document.Frame | document.LinkFrame, degrees: bool = False) -> Pose:
-    """A pose from xyz and rpy."""
-    turn = RADIANS if degrees else 1.0
-    return Pose(rotation_rpy(*(angle * turn for angle in frame.rpy)), Vector(*frame.xyz))
-
-
 def build_body(body: document.Document, degrees: bool = False) -> Inertia:
     """The inertia of a body: `document.Cylinder` and the others; degrees is the unit of its rpy."""
     match body:
@@ -211,64 +191,3 @@ def build_tensor(body: document.KnownInertia, degrees: bool = False) -> Symmetri
 
 def _mass(solid: Any, volume: Scalar) -> Scalar:
     return volume * solid.density if solid.mass is None else solid.mass
-
-
-# the pose before the joint variable, the offset of the variable, and the pose beyond it, which is the user's
-# frame in the link's (None for the identity): pose in the link before = before @ joint motion @ beyond
-Placed = tuple[Pose, Scalar, Pose | None]
-
-
-def place_joint(joint: document.Joint, degrees: bool) -> Placed:
-    """Where a joint stands in the link before, by its frame.
-
-    Modified DH: T = Rx(alpha) Tx(a) Rz(theta) Tz(d) (Craig, *Introduction to Robotics*, section 3.4). Standard DH: T = Rz(theta)
-    Tz(d) Tx(a) Rx(alpha), where the joint variable comes first and the constant part beyond it. An origin: a frame by xyz and
-    rpy, and an axis in it, onto which z is turned before the joint variable and back beyond it.
-    """
-    frame = joint.frame
-    if isinstance(frame, document.Origin):
-        pose = build_frame(frame, degrees)
-        turn = turn_z_onto(*frame.axis)
-        return Pose(pose.rotation @ turn, pose.position), 0.0, Pose(turn.T)
-    radians = RADIANS if degrees else 1.0
-    twist = rotation_x(frame.alpha * radians)
-    turned, shift, offset = _variable(joint.type, frame.theta * radians, frame.d)
-    if isinstance(frame, document.ModifiedDH):
-        before = twist if turned is None else twist @ rotation_z(turned)
-        return Pose(before, twist @ Vector(frame.a, 0.0, shift)), offset, None
-    before = IDENTITY if turned is None else rotation_z(turned)
-    return Pose(before, Vector(0.0, 0.0, shift)), offset, Pose(twist, Vector(frame.a, 0.0, 0.0))
-
-
-def _variable(type: str, theta: Scalar, d: Scalar) -> tuple[Scalar | None, Scalar, Scalar]:
-    """The constant turn about z (None for none), the constant shift along z, and the offset of the joint variable.
-
-    A screw's variable adds to theta and d, so both are constants and its offset is 0.
-    """
-    kind = JOINT_TYPES[type]
-    if kind.has_pitch:
-        return theta, d, 0.0
-    return (None, d, theta) if kind.turns else (theta, 0.0, d)
-
-
-def turn_z_onto(x: float, y: float, z: float) -> Matrix:
-    """A rotation that turns the z axis onto a direction.
-
-    The direction is structure, which cannot be left open: the formula depends on it.
-    """
-    if x == 0 and y == 0:
-        return IDENTITY if z > 0 else Matrix(X, -Y, -Z)
-    if y == 0 and z == 0:  # cyclic permutation of the axes: z -> x -> y -> z
-        return Matrix(Z, X, Y) if x > 0 else Matrix(-Z, X, -Y)
-    if x == 0 and z == 0:
-        return Matrix(Y, Z, X) if y > 0 else Matrix(Y, -Z, -X)
-    length = sqrt(x * x + y * y + z * z)
-    x, y, z = x / length, y / length, z / length
-    if z < 0:  # half a turn about x first, or the formula below divides by nearly 0
-        return Matrix(X, -Y, -Z) @ turn_z_onto(x, -y, -z)
-    c = 1 / (1 + z)
-    return Matrix(
-        Vector(1 - x * x * c, -x * y * c, x),
-        Vector(-x * y * c, 1 - y * y * c, y),
-        Vector(-x, -y, z),
-    )

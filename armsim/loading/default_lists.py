@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armsim import document
-from armsim.loading.build import RADIANS
+from armsim.loading.frames import RADIANS
 from armsim.model import JOINT_TYPES
 
 

@@ -14,7 +14,7 @@ from armsim.document.reference import OSCILLATIONS
 from armsim.expr import Scalar
 from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity
-from armsim.loading.build import RADIANS
+from armsim.loading.frames import RADIANS
 from armsim.loading.signals import build_signal
 from armsim.model import Arm
 from armsim.references import (

@@ -23,13 +23,15 @@ from armsim.files.source import Source
 from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity
 from armsim.integrate import Tolerance
-from armsim.loading.build import RADIANS, build_payloads, build_robot
+from armsim.loading.build import build_payloads, build_robot
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.control import build_controller
+from armsim.loading.frames import RADIANS
 from armsim.loading.reference import resolved_reference
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
+from armsim.loading.world import build_world
 from armsim.model import Arm
 from armsim.plant.columns import RowExtras
 from armsim.records import record
@@ -161,6 +163,9 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
             (clock.at(start) if start else None, None if end is None else clock.at(end)) for start, end in steps.payload
         ]
         arm = replace(arm, payloads=build_payloads(scenario.payload, degrees, spans))
+    if scenario.world:
+        kept = [it for it in arm.world if it.name not in scenario.world]
+        arm = replace(arm, world=(*kept, *build_world(scenario.world, degrees)))
     turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
 
     def si(values: Sequence[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
@@ -253,6 +258,7 @@ def resolved_scenario(scenario: Scenario) -> document.Scenario:
         inputs=content.inputs,
         external=content.external or None,
         payload=payload,
+        world={name: _in_radians(it) if scenario.degrees else it for name, it in content.world.items()} or None,
         log=document.Log(
             every=clock.at(clock.log_every),
             format=None if scenario.log_format == "csv" else scenario.log_format,
@@ -263,10 +269,10 @@ def resolved_scenario(scenario: Scenario) -> document.Scenario:
 
 
 def _in_radians(payload: Any) -> Any:
-    """A payload whose angles are degrees, in radians."""
+    """A payload or an obstacle whose angles are degrees, in radians."""
     if isinstance(payload, tuple):
         return tuple(item if item.body is None else item.replaced(body=_in_radians(item.body)) for item in payload)
-    if not isinstance(payload, document.KnownInertia):
+    if not isinstance(payload, (document.KnownInertia, document.Obstacle)):
         return payload
     return payload.replaced(rpy=tuple(angle.value * RADIANS for angle in payload.rpy))
 

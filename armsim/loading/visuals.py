@@ -14,7 +14,7 @@ from armsim.errors import FileFaults
 from armsim.files.faults import Fault
 from armsim.files.mesh_file import read_mesh
 from armsim.files.nodes import clipped
-from armsim.loading.build import build_frame
+from armsim.loading.frames import build_frame
 from armsim.loading.settle import settle
 from armsim.records import record
 from armsim.spatial import Pose

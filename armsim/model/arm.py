@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from armsim.geometry import Obstacle
 from armsim.model.frame import TOOL, LinkFrame, Payload
 from armsim.model.joint import BASE, Joint, Limit, with_follower
 from armsim.spatial import ZERO, Inertia, Pose, Scalar, Symmetric, Vector
@@ -23,6 +24,7 @@ class Arm:
         links: The links with their joints, each after the one that carries it.
         frames: Frames fixed in links, the tool first.
         payloads: What they carry.
+        world: What stands fixed around it.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Arm:
     links: tuple[Joint, ...]
     frames: tuple[LinkFrame, ...] = (TOOL,)
     payloads: tuple[Payload, ...] = ()
+    world: tuple[Obstacle, ...] = ()
 
     def __repr__(self) -> str:
         return f"Arm({self.name}: {', '.join(self.joint_names)})"

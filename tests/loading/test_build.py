@@ -14,7 +14,7 @@ from armsim.dynamics import frame_pose, link_poses, rnea
 from armsim.errors import UsageError
 from armsim.expr import Expr, trace
 from armsim.loading import build_robot, load_robot_file, read_robot, read_scenario
-from armsim.loading.build import turn_z_onto
+from armsim.loading.frames import turn_z_onto
 from armsim.loading.plausible import doubts
 from armsim.spatial import Matrix, Pose, Symmetric, Vector, rotation_rpy, rotation_x
 

@@ -1,0 +1,9 @@
+"""Shapes in space, how far points are from them, and how far they are from each other.
+
+Each shape has `gap(point)`: the signed distance of a point [m], and the outward unit normal there.
+"""
+
+from armsim.geometry.height_field import HeightField
+from armsim.geometry.shapes import Box, Cylinder, Geometry, Obstacle, Plane, Sphere
+
+__all__ = ["Box", "Cylinder", "HeightField", "Obstacle", "Plane", "Geometry", "Sphere"]
