@@ -41,8 +41,9 @@ def pytest_configure(config):
 
     Signals are taken as a terminal's processes do: a shell lets what it starts in the background ignore Ctrl-C, nohup a hang-up.
     Bytecode is written: hundreds of tests start armsim in a process of its own. All workers, and later sessions, share one
-    folder of kernels; the tests of the cache have folders of their own. Garbage is looked for seldom: collection and tracing
-    make millions of objects that live.
+    folder of kernels; the tests of the cache have folders of their own. LLVM does not optimise: runs of tests are short, and the
+    bits are the same, which tests/compile/test_target.py and tests/simulation/test_engine.py hold. Garbage is looked for seldom:
+    collection and tracing make millions of objects that live.
     """
     gc.set_threshold(100_000, 20, 100)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -52,6 +53,7 @@ def pytest_configure(config):
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.setdefault("ARMSIM_CACHE_DIR", str(config.cache.mkdir("kernels")))
+    os.environ.setdefault("ARMSIM_OPTIMISATION", "0")
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks

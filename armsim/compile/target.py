@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,7 +16,15 @@ from armsim.errors import CompileError, spelled
 from armsim.expr import Table
 from armsim.progress import shown
 
-OPTIMISATION = 1  # level of LLVM's code generator: 2 takes a sixth longer, for code as quick; likewise passes over IR
+VARIABLE = "ARMSIM_OPTIMISATION"
+# of LLVM's code generator: 0 takes a third of the time of 1, for code of half the speed; 2 a sixth longer, for code as quick, and
+# likewise passes over IR. The bits of results are the same.
+LEVELS = {"0": 0, "1": 1, "2": 2}
+
+
+def optimisation() -> int:
+    """The level of LLVM's code generator: that in the environment variable `ARMSIM_OPTIMISATION`, or 1."""
+    return LEVELS.get(os.environ.get(VARIABLE, ""), 1)
 
 
 @lru_cache(maxsize=1)
@@ -36,11 +45,13 @@ class Target:
         cpu: LLVM's name of the processor; "" for the host's own.
         features: LLVM's feature string; ignored for the host's own.
         platform: LLVM's target triple; "" for that of this process.
+        optimisation: Level of LLVM's code generator; results do not depend on it.
     """
 
     cpu: str = ""
     features: str = ""
     platform: str = ""
+    optimisation: int = field(default_factory=optimisation)
 
     @cached_property
     def triple(self) -> str:
@@ -58,7 +69,7 @@ class Target:
         binding = llvm()
         import llvmlite
 
-        versions = (llvmlite.__version__, binding.llvm_version_info, OPTIMISATION, self.compact)
+        versions = (llvmlite.__version__, binding.llvm_version_info, self.optimisation, self.compact)
         return repr((versions, self.triple, *self._processor))
 
     @cached_property
@@ -80,7 +91,7 @@ class Target:
     @cached_property
     def _order(self) -> Order:
         placement = {"codemodel": "small", "reloc": "pic"} if self.compact else {}
-        return Order(self.triple, *self._processor, OPTIMISATION, placement, bool(self.platform))
+        return Order(self.triple, *self._processor, self.optimisation, placement, bool(self.platform))
 
     def machine(self) -> Any:
         """A fresh target machine; an execution engine takes ownership of it."""

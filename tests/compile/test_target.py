@@ -30,17 +30,19 @@ def bits(values) -> list[int]:
 def older_targets() -> list[Target]:
     """Processors without AVX and FMA, with AVX but no FMA, with both but no AVX-512; as far as this one can do as they do."""
     has = llvm().get_host_cpu_features()
-    targets = [Target("x86-64", "")]
+    names = [("x86-64", "")]
     if all(has.get(feature) for feature in ("avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe")):
-        targets += [Target("x86-64-v3", "-fma"), Target("x86-64-v3", "")]
-    return targets
+        names += [("x86-64-v3", "-fma"), ("x86-64-v3", "")]
+    return [Target(*name, optimisation=1) for name in names]
 
 
 @only_x86
 @pytest.mark.handful(3)
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(plant, drive):
+    """And so does code that LLVM has not optimised, which is what most tests run."""
     body, q, qd, sample_every = plant
-    engines = [NativeEngine(body, DT, target) for target in (host(), *older_targets())]
+    targets = Target(optimisation=1), Target(optimisation=0), *older_targets()
+    engines = [NativeEngine(body, DT, target) for target in targets]
     for steps in (50, 300, 2000):
         runs = [drive(engine, body, q, qd, steps, (1, 2000), 50, sample_every) for engine in engines]
         assert runs[0].reached == steps
@@ -196,5 +198,6 @@ def test_fesetround_of_the_c_library_changes_no_bit(evaluate):
 
 def test_a_target_says_all_that_its_code_depends_on():
     assert Target("x86-64", "").key != Target("x86-64", "+avx").key != host().key
+    assert Target(optimisation=0).key != Target(optimisation=1).key
     found = [Target("x86-64", features).register for features in ("", "+avx", "+avx,+avx512f")]
     assert found == [2, 4, 8]
