@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+
+from armsim.records import record
 
 NEVER = 2**62  # steps between rows where there are none
 EXACT = 2**53  # integers up to it are exact as doubles
 LARGEST_NUMERATOR = 10**6  # leaves room for 9e9 steps whose times are exact quotients
 
 
-@dataclass(frozen=True)
+@record
 class Clock:
     """When things happen in a run.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Self
+
+from armsim.records import record
 
 LF = "\n"
 INTERNAL = 70  # exit code of what is armsim's fault, as sysexits.h has it
@@ -51,7 +52,7 @@ def _escape(code: int) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refusal:
     """A refusal as text: where, and one line each for expected, found and mend unless None; control characters are escaped.
 

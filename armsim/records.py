@@ -5,8 +5,9 @@ The name of a field is its key, but for an underscore at its end. The metadata o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
+from functools import cache, partial
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -17,20 +18,61 @@ PARTS = {"omit": True, "parts": True}  # likewise; the fields of what it holds s
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def record(cls: C) -> C:
-    """A frozen dataclass, made in a tenth of the time: its methods are those of `_Record`, not texts that Python compiles.
+def record(cls: C | None = None, *, kw_only: bool = False, frozen: bool = True) -> Any:
+    """A frozen dataclass, made in a tenth of the time: Python compiles its `__init__` when it is first called.
 
-    An instance takes 2 µs to make, not 1: a type of which there are thousands is better a `dataclass`.
+    A start of armsim defines two hundred of them, and makes instances of a few.
+
+    Args:
+        cls: The class.
+        kw_only: Whether its fields are given by name alone.
+        frozen: Whether its fields stay as they are; otherwise an instance has no hash.
     """
+    if cls is None:
+        return partial(record, kw_only=kw_only, frozen=frozen)
     assert not any(vars(base).get("__slots__") for base in cls.__mro__[1:-1])  # whose values would not be found
     # dataclasses want what is derived from a frozen one to be frozen; their stubs do not know where they note it
-    frozen = any(base.__dataclass_params__.frozen for base in cls.__bases__ if is_dataclass(base))  # type: ignore[attr-defined]
-    made: Any = dataclass(init=False, repr=False, eq=False, frozen=frozen)(cls)
-    made.__dataclass_params__.frozen = True
-    for name in ("__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__"):
+    of_frozen = any(base.__dataclass_params__.frozen for base in cls.__bases__ if is_dataclass(base))  # type: ignore[attr-defined]
+    made: Any = dataclass(init=False, repr=False, eq=False, frozen=of_frozen, kw_only=kw_only)(cls)
+    made.__dataclass_params__.frozen = frozen
+    methods = dict(vars(_Frozen if frozen else _Record))
+    for name in ("__repr__", "__eq__", "__hash__", *(("__setattr__", "__delattr__") if frozen else ())):
         if name not in vars(cls):
-            setattr(made, name, vars(_Record)[name])
+            setattr(made, name, methods[name])
+
+    def first(self: Any, *values: Any, **named: Any) -> None:
+        made.__init__ = _initializer(made)
+        made.__init__(self, *values, **named)
+
+    made.__init__ = first
     made.__signature__ = _Signature()
+    return made
+
+
+def _initializer(cls: Any) -> Callable[..., None]:
+    """`__init__` of a record."""
+    known: dict[str, Any] = {"put": object.__setattr__, "absent": MISSING}
+    given: list[str] = []
+    named: list[str] = []
+    body: list[str] = []
+    for of in fields(cls):
+        value = of.name
+        known |= {f"default_{of.name}": of.default, f"make_{of.name}": of.default_factory}
+        if of.default_factory is not MISSING:
+            value = f"make_{of.name}() if {of.name} is absent else {of.name}"
+        elif not of.init:
+            value = f"default_{of.name}"
+        body.append(f"put(self, {of.name!r}, {value})")
+        default = "absent" if of.default_factory is not MISSING else f"default_{of.name}"
+        optional = of.default is not MISSING or of.default_factory is not MISSING
+        if of.init:
+            (named if of.kw_only else given).append(f"{of.name}={default}" if optional else of.name)
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
+    arguments = ["self", *given, *(["*", *named] if named else [])]
+    exec(f"def __init__({', '.join(arguments)}):\n " + "\n ".join(body or ["pass"]), known)
+    known["__init__"].__qualname__ = f"{cls.__qualname__}.__init__"
+    made: Callable[..., None] = known["__init__"]
     return made
 
 
@@ -38,36 +80,14 @@ class _Signature:
     """The signature of a record, found when it is asked for."""
 
     def __get__(self, record: Any, owner: Any) -> Any:
-        from inspect import Parameter, Signature
+        from inspect import signature
 
-        kind, absent = Parameter.POSITIONAL_OR_KEYWORD, Parameter.empty
-        defaults = {
-            of.name: absent if of.default is MISSING and of.default_factory is MISSING else of.default
-            for of in fields(owner)
-        }
-        return Signature([Parameter(name, kind, default=default) for name, default in defaults.items()])
+        whole = signature(_initializer(owner))
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
 
 
 class _Record:
-    """The methods of records."""
-
-    def __init__(self, *values: Any, **named: Any) -> None:
-        here, of = self.__dict__, fields(self)  # type: ignore[arg-type]  # a record is a dataclass
-        for known, value in zip(of, values, strict=False):
-            here[known.name] = value
-        for known in of[len(values) :]:
-            if known.name in named:
-                here[known.name] = named.pop(known.name)
-            elif known.default is not MISSING:
-                here[known.name] = known.default
-            elif known.default_factory is not MISSING:
-                here[known.name] = known.default_factory()
-            else:
-                raise TypeError(f"{type(self).__name__} lacks {known.name}")
-        if named or len(values) > len(of):
-            raise TypeError(f"{type(self).__name__} takes {', '.join(known.name for known in of)}, each once")
-        if hasattr(self, "__post_init__"):
-            self.__post_init__()
+    """The methods of all records."""
 
     def __repr__(self) -> str:
         of_repr = [of.name for of in fields(self) if of.repr]  # type: ignore[arg-type]  # a record is a dataclass
@@ -76,6 +96,14 @@ class _Record:
 
     def __eq__(self, other: object) -> bool:
         return _compared(self) == _compared(other) if type(other) is type(self) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Frozen:
+    """The methods of frozen records."""
+
+    __repr__, __eq__ = _Record.__repr__, _Record.__eq__
 
     def __hash__(self) -> int:
         return hash(_compared(self))
@@ -88,7 +116,12 @@ class _Record:
 
 
 def _compared(record: Any) -> tuple[Any, ...]:
-    return tuple(getattr(record, of.name) for of in fields(record) if of.compare)
+    return tuple(getattr(record, name) for name in _compared_names(type(record)))  # type: ignore[arg-type]  # mypy: classes with a hash of instances
+
+
+@cache
+def _compared_names(cls: Any) -> tuple[str, ...]:
+    return tuple(of.name for of in fields(cls) if of.compare)
 
 
 class Mismatch(Exception):

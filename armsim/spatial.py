@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from armsim.expr import Scalar, cos, either, fma, maximum, sin, snapped, sqrt, where
+from armsim.records import record
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -250,7 +251,7 @@ class Pose:
         return Frame(values[:3], values[3:7], list(map(in_degrees, values[7:])) if degrees else values[7:])
 
 
-@dataclass(frozen=True)
+@record
 class Frame:
     """A pose in numbers.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import reduce
 from typing import Any, Literal
 
@@ -11,13 +11,14 @@ from armsim.actuation import motor as dc
 from armsim.actuation.limit import limit_torque
 from armsim.expr import absolute, dot, either, minimum, where
 from armsim.model import Joint
+from armsim.records import record
 from armsim.spatial import Scalar
 
 Output = Literal["voltage", "current", "torque"]  # what a command of a drive is
 OUTPUTS: tuple[Output, ...] = ("voltage", "current", "torque")
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Works:
     """Work done on an arm [J], or power [W], by source.
 
@@ -43,7 +44,7 @@ WORKS = COUNTED[:-1]
 SPRINGS = "springs"  # of `Works.others`
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class JointTorque:
     """The parts of a joint's torque, and its motor's voltage and current.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -70,7 +70,7 @@ class Excursion:
     torque: Extreme
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Exceeded(Overload):
     """A limit that a reference exceeds; its quantity may also be "position" or "command", the limit of the controller.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 from armsim import document
@@ -23,7 +23,7 @@ from armsim.records import OMIT, record
 from armsim.spatial import Frame, Inertia
 
 
-@dataclass(frozen=True)
+@record
 class MotorFacts(Motor):
     """A motor and what it is at its joint.
 

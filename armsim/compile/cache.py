@@ -18,9 +18,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from armsim.records import record
 
 VARIABLE = "ARMSIM_CACHE_DIR"
 KIND = b"armsim kernel "
@@ -124,7 +125,7 @@ def store_json(name: str, data: Any) -> None:
     store(name, json.dumps(data).encode())
 
 
-@dataclass(frozen=True)
+@record
 class Contents:
     """What the cache holds.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from armsim.compile import cache
 from armsim.compile.target import Library, Target
 from armsim.expr import Table
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Compiled:
     """Loaded code and its provenance.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from armsim.expr import Function
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class LoopBody:
     """The body of a time-stepping loop, as traced functions.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from armsim.compile.tables import resolved
 from armsim.errors import CompileError, spelled
 from armsim.expr import Table
 from armsim.progress import shown
+from armsim.records import record
 
 VARIABLE = "ARMSIM_OPTIMISATION"
 # of LLVM's code generator: 0 takes a third of the time of 1, for code of half the speed; 2 a sixth longer, for code as quick, and
@@ -37,7 +38,7 @@ def llvm() -> Any:
         raise CompileError(f"LLVM cannot be loaded ({error}); `{without}` does without it") from None
 
 
-@dataclass(frozen=True)
+@record
 class Target:
     """A machine to compile for.
 

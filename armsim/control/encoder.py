@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import pi
 
 from armsim.control.law import Seen
@@ -13,7 +12,7 @@ from armsim.model import Arm
 from armsim.records import record
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Encoded:
     """What encoders have read.
 

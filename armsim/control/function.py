@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Sized
-from dataclasses import dataclass
 from numbers import Real
 from reprlib import repr as short
 from typing import Any
@@ -16,7 +15,7 @@ from armsim.expr.graph import CONDITIONS
 from armsim.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Told:
     """What a function is told, lists of n numbers each; in a function that is traced, of expressions.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from armsim.control.reference import Desired
 from armsim.expr import Scalar, is_number
+from armsim.records import record
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Seen:
     """What is known of an arm at an instant.
 
@@ -24,7 +25,7 @@ class Seen:
     currents: Mapping[int, Scalar] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Now:
     """What a law is told.
 
@@ -61,7 +62,7 @@ class Now:
         return [-qd if is_number(wanted, 0.0) else wanted - qd for wanted, qd in pairs]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Kept:
     """What a law remembers; or its rates.
 

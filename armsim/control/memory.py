@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from armsim.control.encoder import Encoded
 from armsim.control.law import Kept
 from armsim.expr import Scalar
+from armsim.records import record
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Memory:
     """What a controller remembers; or the rates of that, in continuous control.
 

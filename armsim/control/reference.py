@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from armsim.expr import Scalar, Table
 from armsim.records import record
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Desired:
     """What the joints should do at an instant.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,7 @@ from armsim.convergence.ladder import divisor_above
 from armsim.convergence.reference import LEAST_ORDER
 from armsim.convergence.sensitivity import ROUNDING
 from armsim.notebook import counted
-from armsim.records import as_plain, attributes
+from armsim.records import as_plain, attributes, record
 
 if TYPE_CHECKING:
     from armsim.convergence.reference import ReferenceSolution, SettingRun
@@ -28,7 +28,7 @@ IRREGULAR = 1.0  # largest deviation of a pair's order from the fitted one
 FEWEST, FINEST = 3, 4  # errors that an order is fitted to
 
 
-@dataclass(frozen=True)
+@record
 class Setting:
     """Cost and error of one setting.
 
@@ -53,7 +53,7 @@ class Setting:
     order: float | None
 
 
-@dataclass(frozen=True)
+@record
 class MethodConvergence:
     """The convergence of one method.
 
@@ -144,7 +144,7 @@ class MethodConvergence:
         return finest.value / parts, finest.seconds * parts
 
 
-@dataclass(frozen=True)
+@record
 class Convergence:
     """What `armsim.converge` finds.
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from armsim.records import record
 
 TO_EXTRAPOLATE = 4  # answers: the last three extrapolate, and the three before estimate the error of that
 LEAST_ORDER, MOST_ORDER = 0.5, 12.0  # observed order, between which answers are extrapolated
@@ -16,7 +18,7 @@ BISECTIONS = 50
 APART = 3.0  # times the sum of two doubts: references further apart contradict each other
 
 
-@dataclass(frozen=True)
+@record
 class SettingRun:
     """A run with one setting.
 
@@ -37,7 +39,7 @@ class SettingRun:
     accelerations: float = 0.0
 
 
-@dataclass(frozen=True)
+@record
 class ReferenceSolution:
     """The answer from which errors are taken.
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from armsim.records import record
 
 PERTURBATION = 1e-9  # rad or m, of the initial positions
 SATURATED = 1e-3  # rad or m: beyond it growth is no longer exponential
 ROUNDING = 2.0**-52  # of a position, relative
 
 
-@dataclass(frozen=True)
+@record
 class Sensitivity:
     """A perturbation grows by exp(offset + rate t): a line fitted to the logarithm of the largest distance so far.
 

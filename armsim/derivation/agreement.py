@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +19,7 @@ from armsim.derivation.motion import Angle, MotionRing
 from armsim.derivation.recursion import ALGORITHMS, evaluated
 from armsim.errors import INTERNAL, ArmsimError
 from armsim.expr import leaves
+from armsim.records import record
 
 POINTS = 3
 DIGITS = 60  # of numbers at a point that are not rational
@@ -35,7 +36,7 @@ class Disagreement(ArmsimError):
     exit_code = INTERNAL
 
 
-@dataclass(frozen=True)
+@record
 class Check:
     """What was compared, and how.
 

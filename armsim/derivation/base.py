@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -25,6 +24,7 @@ from armsim.derivation.recursion import in_ring
 from armsim.dynamics import inertial_parameters, regressor
 from armsim.dynamics.regressor import PARAMETERS
 from armsim.loading import build_robot, load_robot_file
+from armsim.records import record
 
 ORDER = [
     "ZZ",
@@ -45,7 +45,7 @@ ROUNDING = 1e-10  # of the longest column
 SMALL = 1e-9  # of a factor
 
 
-@dataclass(frozen=True)
+@record
 class BaseParameter:
     """A combination of inertial parameters.
 
@@ -62,7 +62,7 @@ class BaseParameter:
     unit: str
 
 
-@dataclass(frozen=True)
+@record
 class BaseParameters:
     """The base parameters of an arm.
 

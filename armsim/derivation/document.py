@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -16,6 +15,7 @@ from armsim.derivation.program import Operations, Program
 from armsim.errors import visible
 from armsim.escaping import in_latex, in_markdown
 from armsim.model import BASE
+from armsim.records import record
 
 Derivation = Any  # `armsim.derivation.derive.Derivation`, which calls upon this module
 LONGEST = 40  # terms of an entry that is written out
@@ -23,7 +23,7 @@ WIDTH = 80
 GREEK = {"tau": r"\tau", "w": r"\omega", "a": r"\alpha", "qdd": r"\ddot q", "qd": r"\dot q"}
 
 
-@dataclass(frozen=True)
+@record
 class Block:
     """A part of a document.
 

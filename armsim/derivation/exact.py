@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +24,7 @@ from armsim.formulas.units import PI, parse_unit, units_of, written_unit
 from armsim.loading import build_robot
 from armsim.loading.settle import numbers_at
 from armsim.model import Arm, Motor
+from armsim.records import record
 from armsim.spatial import Inertia
 
 # keys below which there are numbers of rigid-body dynamics
@@ -42,7 +43,7 @@ OF_PI = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class ExactArm:
     """An arm whose numbers are exact SymPy expressions.
 

@@ -7,7 +7,6 @@ c1 c2 - s1 s2; and velocities may be those of the links, q̇1 + q̇2, in place o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -17,12 +16,13 @@ from sympy.polys.rings import PolyElement
 from armsim.derivation.exact import ExactArm
 from armsim.derivation.factoring import ONE, Monomial, Polynomial, plus, times, variable
 from armsim.derivation.motion import MotionRing
+from armsim.records import record
 
 Harmonic = tuple[str, tuple[int, ...]]  # "c" or "s", and the multiples of the angles
 Sum = dict[Monomial, Any]  # coefficients that are constants of the arm, by monomial of the motion
 
 
-@dataclass(frozen=True)
+@record
 class EquationForm:
     """A choice of variables.
 

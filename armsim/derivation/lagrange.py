@@ -8,7 +8,6 @@ algorithms of `armsim.dynamics`: no velocities of frames, no regrouped inertias,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,14 @@ import sympy
 from armsim.derivation.exact import ExactArm, exact
 from armsim.derivation.motion import MotionRing
 from armsim.model import Arm, Joint
+from armsim.records import record
 from armsim.spatial import Inertia, Pose
 
 Square = list[list[Any]]  # n x n
 Objects = Any  # a numpy array of scalars of any kind
 
 
-@dataclass(frozen=True)
+@record
 class LagrangeEquations:
     """M(q) qdd + C(q, qd) qd + g(q) = tau, as elements of a `MotionRing`'s ring.
 

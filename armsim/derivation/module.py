@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import count as count_from
 
@@ -13,9 +12,10 @@ from armsim.derivation.factoring import Polynomial
 from armsim.derivation.grouping import fraction
 from armsim.derivation.motion import atoms_of
 from armsim.derivation.program import Assignment, Operations, Program, assembled, count, names_in
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Routine:
     """A function of the motion.
 
@@ -43,7 +43,7 @@ class Routine:
         return names_in([*self.body, *((self.output, x) for x in self.results)])
 
 
-@dataclass(frozen=True)
+@record
 class PrintedModule:
     """Routines that share constants.
 

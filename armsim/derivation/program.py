@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import sympy
 
 from armsim.derivation.factoring import ONE, Polynomial, factored, ordered, plus, product, times, variable
 from armsim.expr import Expr, Function
+from armsim.records import record
 
 LONGEST = 90  # characters of an expression that a name used once is written into
 TRIG = {"cos": sympy.cos, "sin": sympy.sin}
@@ -55,7 +55,7 @@ class Operations(NamedTuple):
         return self.multiplications + self.additions + 8 * self.trigonometric, self.multiplications
 
 
-@dataclass(frozen=True)
+@record
 class Program:
     """A function of the motion as assignments.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import sympy
@@ -28,11 +27,12 @@ from armsim.dynamics import (
 )
 from armsim.expr import Function, flatten, leaves, replay, trace, unflatten
 from armsim.model import Arm
+from armsim.records import record
 
 Algorithm = Callable[[Arm, Sequence[Any], Sequence[Any], Sequence[Any]], Any]  # to a tree of scalars
 
 
-@dataclass(frozen=True)
+@record
 class Recursion:
     """A recursive algorithm as a graph.
 

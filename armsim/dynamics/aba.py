@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.dynamics.kinematics import along, joint_poses, pass_on
 from armsim.dynamics.rnea import Wrench, gyroscopic, turning
 from armsim.expr import where
 from armsim.model import Arm
+from armsim.records import record
 from armsim.spatial import ZERO, Inertia, JointRotation, Matrix, Scalar, Symmetric, Vector, Z, cross
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Articulated:
     """An articulated-body inertia [[J, H], [Hᵀ, M]] (RBDA section 7.1), its diagonal blocks kept symmetric."""
 

@@ -7,11 +7,12 @@ without such a force have free unknowns. It is solved by block principal pivotin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from armsim.dynamics.factor import solve_held, solve_ldl
 from armsim.expr import STATIC, Scalar, absolute, both, either, fma, loop, maximum, where
+from armsim.records import record
 
 ROUNDS = 400  # pivots at most; never met in practice, the least-index rule terminates by itself
 PATIENCE = 3  # block pivots without fewer infeasibilities, before single pivots
@@ -19,7 +20,7 @@ SLACK = 1e-13  # tolerance at a bound, relative to it
 ROUNDING = 64 * 2.0**-53  # rounding error of a force, relative to the sum of its terms' magnitudes
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Law:
     """A force on one joint that decreases with the joint's x, within bounds: clip(b - d x, lower, upper).
 
@@ -49,7 +50,7 @@ class Law:
         return self if self.d is None else replace(self, b=fma(-self.d, x, self.b))
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Pivot:
     """A state of the pivoting.
 

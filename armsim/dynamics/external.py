@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from armsim.dynamics.kinematics import along, frame_position, frame_velocity, joint_poses, link_velocities, own_poses
 from armsim.dynamics.rnea import Wrench, transmitted
 from armsim.expr import Evaluable
 from armsim.model import Arm, LinkFrame, share_of_interval
+from armsim.records import record
 from armsim.spatial import ZERO, Scalar, Vector, cross
 
 # what expressions call the position of a frame's origin, its velocity and the frame's angular velocity, along the world's axes
 OF_FRAME = tuple(f"{kind}{axis}" for kind in ("", "v", "w") for axis in "xyz")
 
 
-@dataclass(frozen=True)
+@record
 class ExternalWrench:
     """An applied load at the origin of a frame: force and moment, during an interval of time.
 
@@ -48,7 +49,7 @@ class ExternalWrench:
         return frozenset()
 
 
-@dataclass(frozen=True)
+@record
 class WrenchLaw(ExternalWrench):
     """An applied load whose components are expressions of time and motion.
 

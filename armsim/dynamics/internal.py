@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from armsim.dynamics.rnea import Wrench, joint_wrenches
 from armsim.model import BASE, Arm, LinkFrame
+from armsim.records import record
 from armsim.spatial import Inertia, Scalar, cross
 
 
@@ -16,7 +16,7 @@ def carriers(arm: Arm) -> list[str]:
     return [BASE, *arm.link_names, *dict.fromkeys(payload.frame for payload in arm.payloads)]
 
 
-@dataclass(frozen=True)
+@record
 class InternalWrenches:
     """The internal wrenches of a motion.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal
 
@@ -26,6 +25,7 @@ from armsim.exporting.urdf import urdf
 from armsim.files.faults import suggestion
 from armsim.files.new_file import check_output, output_file, write_files
 from armsim.loading import Scenario, read_robot
+from armsim.records import record
 from armsim.version import __version__
 
 Given = str | PathLike[str] | Mapping[str, Any]
@@ -35,7 +35,7 @@ DESCRIPTIONS = ("urdf", "mjcf", "mdh", "dh")
 DEFAULTS = {"robot": ("fd", "id", "fk", "mass"), "scenario": ("step", "observe")}
 
 
-@dataclass(frozen=True)
+@record
 class Exported:
     """What was exported.
 

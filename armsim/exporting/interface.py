@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from armsim.clock import Clock
 from armsim.escaping import in_comment
 from armsim.expr import Expr, Function
+from armsim.records import record
 
 Kind = Literal["array", "numbers", "clock"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Named:
     """One number of an argument or result.
 
@@ -33,7 +33,7 @@ class Named:
         return in_comment(f"{self.name} [{self.unit}]" if self.unit else self.name)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """An argument or a result.
 
@@ -61,7 +61,7 @@ class Argument:
         return f"{self.name}[{len(self.items)}]: {in_comment(self.what)}: {names}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """A function that is exported.
 
@@ -82,7 +82,7 @@ class Entry:
     locals: Sequence[tuple[Expr, Expr | float]] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Case:
     """A call with reference values, for the test program.
 
@@ -97,7 +97,7 @@ class Case:
     found: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Model:
     """All that is exported of a robot or scenario.
 
@@ -118,7 +118,7 @@ class Model:
     cases: Sequence[Case] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Stepping:
     """How the forward model steps.
 

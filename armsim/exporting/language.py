@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from armsim.clock import Clock
@@ -14,13 +13,14 @@ from armsim.exporting.names import identifiers
 from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Syntax
 from armsim.expr import Expr, Function, Table
+from armsim.records import record
 
 Fma = Literal["exact", "hardware", "none"]
 INDENT = "    "
 LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
 
 
-@dataclass(frozen=True)
+@record
 class Style:
     """How numbers are computed.
 
@@ -44,7 +44,7 @@ class Style:
         return 0.0 if self.own else 2e-4 if self.single else 1e-9
 
 
-@dataclass(frozen=True)
+@record
 class Stated:
     """A function of the interface as statements.
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
 from armsim.compile.lower import lower, sincos_function
 from armsim.expr import Expr, Function, Loop, Table, rounded, trace
 from armsim.expr.elementary import cos, exp, exponential, log, logarithm, sin
+from armsim.records import record
 
 ELEMENTARY = {"sincos": "sine_and_cosine", "exp": "exponential", "log": "logarithm"}  # names in a text
 
 
-@dataclass
+@record(frozen=False)
 class Printable:
     """Functions as they are printed.
 

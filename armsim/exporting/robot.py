@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.actuation import drive_torques, limit_torques
@@ -26,6 +25,7 @@ from armsim.model import Arm
 from armsim.plant import accelerations
 from armsim.plant.columns import read_heading
 from armsim.recording.forward_model import ForwardModel
+from armsim.records import record
 
 RATES = {"q": "", "qd": "/s", "qdd": "/s²"}
 GIVEN = {
@@ -37,7 +37,7 @@ GIVEN = {
 POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 
 
-@dataclass(frozen=True)
+@record
 class Question:
     """A question about one state.
 

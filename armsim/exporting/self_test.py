@@ -7,13 +7,14 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from armsim.records import record
 
 LIMIT = 20.0  # s, of a command
 SAID = re.compile(r"(\d+) calls, (\d+) wrong numbers\s*$")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SelfTest:
     """What the test program said.
 

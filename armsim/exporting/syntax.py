@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from armsim.exporting.terms import Operation, Term
 from armsim.expr import Expr
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Iteration:
     """A loop as statements.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from armsim.expr.scalar import SHIFT
+from armsim.records import record
 
 # how tightly an expression binds, calls and names last: a term of a lower level than its place asks for is bracketed
 CHOICE, AND, NOT, COMPARISON, NEGATION, SUM, PRODUCT, ATOM, NAME = range(9)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Term:
     """The text of an expression.
 
@@ -24,7 +24,7 @@ class Term:
     level: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operation:
     """How a language writes an operation.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -19,6 +19,7 @@ from armsim.figures.joint_motion import followed, positions, sampled, time_span
 from armsim.figures.picture import DPI, check_picture, ending_of, save
 from armsim.figures.scene import ArmArtists, Camera, Scene, camera, scale_bar
 from armsim.figures.style import BLACK, BLUE, GREY, VERMILION, View, check_view, new_figure, tick, worded
+from armsim.records import record
 
 FPS, MOST, LONGEST = 25.0, 500, 5000  # frames a second, but not more in all unless asked; and what may be asked for
 FINE, SMOOTH = 4, 1200  # points of a trail: from frame to frame of a film, and in a strip
@@ -30,7 +31,7 @@ Progress = Callable[[int, int], object]
 FRESH = 1.0  # seconds that a trail stays dark in a film; in a strip, since the pose before
 
 
-@dataclass(frozen=True)
+@record
 class MovingArm:
     """A run as poses.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from armsim.figures.reduction import reduced
 from armsim.loading import build_robot
 from armsim.loading.visuals import Shape, shapes
 from armsim.model import Arm
+from armsim.records import record
 from armsim.spatial import Pose, Vector
 
 Array = NDArray[np.float64]
@@ -33,7 +34,7 @@ HERE: Array = np.eye(4)
 TURNS = {"x": (2, 0, 1), "y": (1, 2, 0), "z": (0, 1, 2)}  # which coordinates of a body along z its x, y and z are
 
 
-@dataclass(frozen=True)
+@record
 class ArmPart:
     """A body that is drawn.
 
@@ -62,7 +63,7 @@ class ArmPart:
         return t is None or ((self.start is None or t >= self.start) and (self.end is None or t < self.end))
 
 
-@dataclass(frozen=True)
+@record
 class DrawnArm:
     """An arm of k links with the solids of its file: of each link, and of its payloads with their `ArmPart.start` and `end`.
 

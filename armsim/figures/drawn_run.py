@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from os import PathLike
 from typing import Any
 
@@ -21,7 +21,7 @@ from armsim.files.row_blocks import RowBlocks
 from armsim.files.run_record import folder_of, run_record
 from armsim.loading import load_robot_file
 from armsim.recording.recording import Recording
-from armsim.records import Mismatch, from_plain
+from armsim.records import Mismatch, from_plain, record
 from armsim.simulation.energy_balance import EnergyBalance, audit
 from armsim.simulation.result import Result
 
@@ -29,7 +29,7 @@ Blocks = Callable[[Sequence[str]], Iterator[Array]]
 TIME = ("t_s", "t")
 
 
-@dataclass(frozen=True)
+@record
 class RowTable:
     """Columns over time.
 
@@ -46,7 +46,7 @@ class RowTable:
     size: int = 0
 
 
-@dataclass(frozen=True)
+@record
 class DrawnRun:
     """A run.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armsim.figures.drawn_run import DrawnRun, RowTable
+from armsim.records import record
 
 Array = NDArray[np.float64]
 Points = tuple[Array, Array]
@@ -17,7 +17,7 @@ Key = TypeVar("Key", bound=Hashable)
 MOST = 8192  # points of a curve: the least and the greatest value of every pixel column, several times over
 
 
-@dataclass(frozen=True)
+@record
 class Sum:
     """A number of a row: a constant plus multiples of columns.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Any
@@ -17,6 +17,7 @@ from armsim.figures.style import tick, with_unit
 from armsim.files.faults import suggestion
 from armsim.model import Joint
 from armsim.plant.columns import KINDS, in_degrees, read_heading
+from armsim.records import record
 from armsim.simulation.energy_balance import EnergyBalance
 
 TITLES = {
@@ -31,7 +32,7 @@ ERROR_FLOOR = {"rad": 1e-3, "deg": 0.05, "m": 1e-4}  # least height of a panel o
 ENERGIES = {"kinetic": "kinetic_energy_J", "potential": "potential_energy_J"}
 
 
-@dataclass(frozen=True)
+@record
 class Curve:
     """A quantity of a joint or a part over time.
 
@@ -54,7 +55,7 @@ class Curve:
     reference: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Panel:
     """A panel: curves of one quantity in one unit.
 

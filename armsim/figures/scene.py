@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +13,7 @@ from armsim.figures.drawn_arm import Array, DrawnArm, unit, vector
 from armsim.figures.mesh import mesh
 from armsim.figures.style import BLACK, GREY, VERMILION, View, look, tick
 from armsim.model import Arm
+from armsim.records import record
 from armsim.spatial import Z
 
 AXIS = 0.12  # of the arm's size: length of a joint's axis
@@ -22,7 +22,7 @@ PAINT = 0.60  # share of a joint's colour in its link's
 SHADE = 0.45  # how much darker is what faces away from the light
 
 
-@dataclass(frozen=True)
+@record
 class Camera:
     """A view from far away.
 
@@ -61,7 +61,7 @@ def camera(arm: Arm, view: View = "auto") -> Camera:
     return Camera(np.stack([across, np.cross(toward, across), toward]))
 
 
-@dataclass(frozen=True)
+@record
 class Scene:
     """An arm that is seen from somewhere; `frames` below are those of `DrawnArm.frames`."""
 

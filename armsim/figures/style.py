@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from armsim.errors import UsageError, spelled, visible
 from armsim.figures.picture import png_of
 from armsim.files.faults import suggestion
+from armsim.records import record
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -35,7 +35,7 @@ FLOORS = {  # least height of a panel by its unit: what nobody would call a moti
 TINY = 1e-9  # least height of a panel of any other unit
 
 
-@dataclass(frozen=True)
+@record
 class Stroke:
     """How a joint, or one of several parts, is drawn.
 

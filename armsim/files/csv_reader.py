@@ -14,7 +14,6 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import IO
 
@@ -27,6 +26,7 @@ from armsim.files.source import open_table
 from armsim.files.table import DataTable, Findings, is_missing
 from armsim.files.yaml_reader import parsed_number
 from armsim.progress import Progress, shown
+from armsim.records import record
 
 FOREIGN = {";": "semicolons", "\t": "tabs"}  # separators of other programs
 BLOCK = 2**20  # bytes that are parsed at once
@@ -41,7 +41,7 @@ Needed = Callable[[Sequence[str]], Collection[str]]  # of a table's headings tho
 NUMERIC = re.compile(r"[-+0-9.eE, \t]*")  # lines whose cells `float` takes as YAML does
 
 
-@dataclass(frozen=True)
+@record
 class Csv:
     """A table of numbers.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from os import PathLike
 
+from armsim.records import record
 
-@dataclass(frozen=True)
+
+@record
 class Destination:
     """The folder of a run, a study or an export.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from armsim.errors import FileFaults, Refusal
 from armsim.files.nodes import Place, clipped
+from armsim.records import record
 
 MOST = 50  # faults shown at once
 MOST_KEPT = 4 * MOST  # beyond, faults are no longer noted
 LISTED = 300  # characters of a list of names in a message
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Doubt:
     """What is doubted of a value, and how to mend it; see `Fault`."""
 
@@ -23,7 +23,7 @@ class Doubt:
     mend: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fault:
     """One fault, printed as four lines.
 

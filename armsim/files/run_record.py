@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from os import PathLike
 from typing import Any, Literal, get_args, get_origin
 
@@ -13,12 +13,12 @@ from armsim.files.faults import refuse
 from armsim.files.nodes import Map, Node, Scalar, Seq, shown
 from armsim.files.recovery import ABOUT, RUN_FORMAT, TABLES
 from armsim.files.yaml_reader import read_yaml
-from armsim.records import Mismatch, from_plain
+from armsim.records import Mismatch, from_plain, record
 
 WHOLE = re.compile(r"[-+]?\d{1,300}")  # longer ones are no whole numbers of armsim's
 
 
-@dataclass(frozen=True)
+@record
 class Record:
     """A file that armsim has written, whose values are looked at as they are needed.
 
@@ -82,7 +82,7 @@ class Record:
         return refuse(place, ".".join(keys), expected, found, f"restore the file, or {self.again}")
 
 
-@dataclass(frozen=True)
+@record
 class RunRecord(Record):
     """The folder of a run or a recording, perhaps of another program's.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
 from io import BufferedReader
 
 from armsim.files.faults import Fault, listed, refuse
@@ -12,11 +11,12 @@ from armsim.files.neighbours import nearest_file, robot_of, scenarios_of
 from armsim.files.nodes import Place
 from armsim.files.regular_file import open_named, readable
 from armsim.files.shipped import looks_like_a_file, shipped_names, shipped_path
+from armsim.records import record
 
 MOST_BYTES = 2**32  # of a table
 
 
-@dataclass(frozen=True)
+@record
 class Source:
     """A file that was read.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from armsim.files.faults import MOST, Report, refuse
 from armsim.files.nodes import Place, clipped
+from armsim.records import record
 
 MISSING = ("", "nan", ".nan", "na", "n/a", "null", "none")  # cells without a value, in lower case
 MOST_MISSING = 0.1  # share of a column that is read; one cell always may be
@@ -16,7 +17,7 @@ MOST_FAULTS = 10_000  # of all columns that are kept in full; beyond, one a colu
 LISTED = 5  # lines that a message names
 
 
-@dataclass(frozen=True)
+@record
 class DataTable(Mapping[str, Sequence[float]]):
     """The columns of a table by heading, in the order of the file; NaN where a cell is missing.
 

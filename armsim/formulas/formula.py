@@ -10,7 +10,6 @@ import math
 import operator
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from armsim import expr
@@ -18,6 +17,7 @@ from armsim.errors import ArmsimError
 from armsim.files.faults import refuse
 from armsim.files.nodes import Place, clipped
 from armsim.formulas.functions import COMPARISONS, FUNCTIONS, RESERVED, WHERE
+from armsim.records import record
 
 LONGEST = 1000  # characters
 DEEPEST = 50  # levels of brackets and signs
@@ -51,7 +51,7 @@ class FormulaError(ArmsimError):
         return self.problem
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Formula:
     """A parsed formula.
 
@@ -93,7 +93,7 @@ class Formula:
             raise FormulaError("it has no value") from None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Aggregate:
     """A function of how a formula's value varies, as `max(abs(x))` over time; what it is worth is for others to say.
 

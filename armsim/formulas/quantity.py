@@ -10,6 +10,7 @@ from typing import Any
 from armsim.files.faults import Report
 from armsim.files.nodes import Place
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
+from armsim.records import record
 
 MOST_LETTERS = 100_000  # of all formulas of a file; thirty joints take some 10 000
 
@@ -62,7 +63,7 @@ class Quantity:
         return self.text if self.unit else f"{self.text} {unit}"
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Context:
     """The state of reading a file.
 

@@ -9,7 +9,6 @@ events that are met and left within it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from armsim.expr import (
@@ -35,6 +34,7 @@ from armsim.integrate.method import EXHAUSTED, FAILED, Tolerance
 from armsim.integrate.motion import Motion, calmed
 from armsim.integrate.quadrature import Integrand, refined
 from armsim.integrate.system import System
+from armsim.records import record
 
 MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
 
@@ -65,7 +65,7 @@ class Trial(NamedTuple):
 TrialStep = Callable[[System, Scalar, Motion, Scalar], Trial]  # on a smooth system: time, state, step
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Attempt:
     """The state of the loop over attempted steps.
 
@@ -90,7 +90,7 @@ class Attempt:
     extension: Extension | None
 
 
-@dataclass(frozen=True)
+@record
 class EmbeddedPair:
     """Adaptive steps by an embedded pair.
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.expr import Scalar, both, clip, where
+from armsim.records import record
 
 EVENT = 1e-12  # s: tolerance of event location
 ROUNDING = 1e-15  # resolution of time, relative to an interval
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Bracket:
     """Two times within a step that enclose an event, from the step's start [s], and the least guard there; zeros for none."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from armsim.expr import Scalar, both, either, loop, mapped, minimum, negated, where
 from armsim.integrate.bracket import Bracket
 from armsim.integrate.events import least
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
+from armsim.records import record
 
 MOST = 400  # parts tried in a step; where events accumulate (Zeno) it is carried out whole
 
@@ -17,7 +17,7 @@ MOST = 400  # parts tried in a step; where events accumulate (Zeno) it is carrie
 SmoothStep = Callable[[System, Scalar, Motion, Scalar], tuple[Motion, Motion]]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Part:
     """The state of the loop over the parts of a step.
 

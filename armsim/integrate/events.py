@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from armsim.expr import Scalar, absolute, both, clip, either, fma, loop, maximum, minimum, where
 from armsim.integrate.extension import SmoothStep
 from armsim.integrate.motion import Motion
+from armsim.records import record
 
 FAR = 1e300  # beyond any guard
 RESOLVED = 1e-9  # s: within a shorter step nothing varies unseen
 CLOSE = 1 / 16  # of a step: distance of the points of the last parabola
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Course:
     """A guard along a step, the polynomial g1 - (1 - θ) (d - θ (c0 + θ (c1 + ...))); see `interpolated`.
 
@@ -64,7 +64,7 @@ def _vertex(low: Scalar, mid: Scalar, high: Scalar) -> Scalar:
     return where(curved, clip((low - high) / where(curved, 2.0 * bend, 1.0), -1.0, 1.0), where(low < high, -1.0, 1.0))
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Look:
     """Points of a step at which guards are looked at, and tests of whether they resolve the guards.
 
@@ -95,7 +95,7 @@ HOLDING = Look.at((0.0, 0.21, 0.46, 0.73, 1.0), (2,))
 GLANCE = (0.0, 0.29, 0.62, 1.0)  # of a step, at which it is seen whether a closer look is wanted
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Search:
     """The state of a search.
 
@@ -196,7 +196,7 @@ def _chosen(k: Scalar, values: Sequence[float]) -> Scalar:
     return found
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Minimum:
     """The state of the search for a minimum of a course at which it is negative: see `Search`."""
 

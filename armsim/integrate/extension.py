@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from armsim.expr import Scalar, fma, mapped, where
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
+from armsim.records import record
 
 OPEN = 2.0  # in place of a mode: velocities and forces of the instant itself decide
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Extension:
     """The continuous extension of a step.
 
@@ -27,7 +28,7 @@ class Extension:
     mode: list[Scalar]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Ahead:
     """How far a method has run ahead of an instant.
 
@@ -62,7 +63,7 @@ class Ahead:
         return replace(self, since=self.since_landing(t), end=end)
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class SmoothStep:
     """A step of a system that stays on its branch, with its continuous extension.
 

@@ -9,7 +9,6 @@ damping it is A-stable, but not L-stable: modes much faster than the step decay 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.expr import Scalar, absolute, both, either, loop, maximum, where
@@ -17,13 +16,14 @@ from armsim.integrate.method import FAILED, Method
 from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.system import System
+from armsim.records import record
 
 ROUNDS = 40  # Newton iterations at most
 ROUNDING = 2.0**-53
 UNFELT = 1e-10  # rad or m in a step: a stalled iteration has converged when its correction moves no joint by more
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Iterate:
     """An iterate of Newton's method.
 

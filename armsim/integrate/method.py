@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from armsim.expr import Scalar
 from armsim.integrate.extension import Ahead
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
+from armsim.records import record
 
 Step = Callable[[System, Scalar, Motion, Scalar], Motion]  # system, time, state, step to the state a step later
 
@@ -31,7 +31,7 @@ def no_step(method: str, stalled: Stall) -> str:
     return f"no step of {method} that is short enough for the tolerance"
 
 
-@dataclass(frozen=True)
+@record
 class Tolerance:
     """Tolerance of an adaptive method's local error: atol + rtol |x| in every position, velocity and further state.
 
@@ -67,7 +67,7 @@ class Adaptive(Protocol):
         """
 
 
-@dataclass(frozen=True)
+@record
 class Method:
     """An integration method.
 

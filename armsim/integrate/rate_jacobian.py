@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from armsim.expr import Scalar, dot, leaves
 from armsim.integrate.motion import Motion
+from armsim.records import record
 
 Matrix = list[list[Scalar]]  # by rows
 Slopes = tuple[Scalar, Motion]  # partial derivatives of a scalar by the time, and by the motion
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class RateJacobian:
     """The Jacobian of the rates of a system with n velocities and k further states z.
 

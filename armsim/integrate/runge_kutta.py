@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from armsim.expr import Scalar
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Tableau:
     """The Butcher tableau of an explicit Runge-Kutta method.
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from armsim.arm.arrays import number_array
 from armsim.linear.system import Array
+from armsim.records import record
 
 Function = Callable[[Any], Any]
 TURN = math.radians(3.0)  # most that a pole or a zero turns the response between two points of the grid
@@ -40,7 +41,7 @@ class Crossing(NamedTuple):
 NONE = Crossing(math.inf)
 
 
-@dataclass(frozen=True)
+@record
 class LoopMargins:
     """How far a loop is from the limit of stability.
 

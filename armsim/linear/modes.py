@@ -5,15 +5,15 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from armsim.document.timing import seconds
+from armsim.records import record
 
 TINY = 1e-15  # an eigenvalue z below it counts as zero (deadbeat)
 MOSTLY = 0.25  # of a mode's energy: joints with at least this share are named
 
 
-@dataclass(frozen=True)
+@record
 class Mode:
     """A mode of a linear system: a real eigenvalue, or a complex pair.
 

@@ -5,7 +5,6 @@ Integrals are by the trapezoid rule over the moments, so they are exact for quan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from math import inf
 from typing import Any
@@ -27,7 +26,7 @@ class Aggregated(Measure):
     of: Quantities
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Trapezoids:
     """Integrals up to a moment.
 
@@ -118,7 +117,7 @@ class Peak(Largest):
         return [where(x > best, x, best) for x, best in zip(magnitudes, kept, strict=True)]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Hits:
     """Extremes so far.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import inf
 from typing import Any
@@ -18,7 +17,7 @@ from armsim.records import record
 SHARE = 0.05  # of the peak deviation, the band unless given
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Pushed:
     """Deviations since the last force began.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from armsim.actuation import winding
 from armsim.errors import UsageError
@@ -29,7 +28,7 @@ def _current(now: Moment, i: int) -> Scalar:
     return current
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Winding:
     """Up to a moment, of each winding.
 

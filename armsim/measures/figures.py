@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.control import Controller
@@ -26,7 +25,7 @@ WINDING = ("winding_temperature", "peak_winding_temperature")
 MOMENTS = 500  # at which they are gathered, at least, where there are as many steps
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Gathered:
     """Accumulators of figures, which serve runs from any start.
 

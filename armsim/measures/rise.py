@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import inf
 
@@ -16,7 +15,7 @@ from armsim.records import record
 FROM, TO = 0.1, 0.9  # of the way from the start to where the target ends
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Reached:
     """When joints are first as far on their way as `FROM` and `TO` [s]; inf where they are not yet."""
 

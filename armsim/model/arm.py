@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from armsim.geometry import Obstacle
 from armsim.model.frame import TOOL, LinkFrame, Payload
 from armsim.model.joint import BASE, Joint, Limit, with_follower
+from armsim.records import record
 from armsim.spatial import ZERO, Inertia, Pose, Scalar, Symmetric, Vector
 
 
-@dataclass(frozen=True)
+@record
 class Arm:
     """A tree of links, each with the joint that moves it; mostly a chain. Its numbers may be floats or expressions.
 

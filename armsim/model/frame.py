@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from armsim.expr import where
+from armsim.records import record
 from armsim.spatial import Inertia, Pose, Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LinkFrame:
     """A named frame, fixed in a link.
 
@@ -26,7 +27,7 @@ class LinkFrame:
 TOOL = LinkFrame("tool")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Payload:
     """A body that a frame carries.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from armsim.expr import absolute, is_number, where
 from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import Coulomb, Motor
+from armsim.records import record
 from armsim.spatial import IDENTITY, ZERO, Inertia, Matrix, Pose, Scalar, Vector
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limit:
     """The range of a joint and the stops at its ends.
 
@@ -43,7 +44,7 @@ class Limit:
         return bool(self.lower <= q <= self.upper)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spring:
     """A spring at a joint, which pulls it to a position.
 
@@ -63,7 +64,7 @@ class Spring:
 BASE = "base"  # as the name of a parent
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mimic:
     """A coupling: a joint's position is ratio times that of another, plus an offset.
 
@@ -95,7 +96,7 @@ class Mimic:
         return Coulomb(*self.sides(friction.positive, friction.negative))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Joint:
     """A joint about its z axis (revolute), along it (prismatic) or both (screw), and the link beyond it.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from armsim.records import record
 from armsim.spatial import in_degrees
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JointType:
     """A joint type: rotation about its axis, translation along it, or both coupled.
 

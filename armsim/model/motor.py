@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from armsim.records import record
 from armsim.spatial import Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Coulomb:
     """Coulomb (dry) friction, by the joint's direction.
 
@@ -20,7 +19,7 @@ class Coulomb:
     negative: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BrushDrop:
     """Voltage drop at the brushes: max (1 - 2^(-|V| / half)), at most |V|.
 
@@ -33,7 +32,7 @@ class BrushDrop:
     half: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MotorLimits:
     """Limits of a motor and its amplifier, on the motor's side of the gear; None where there is none.
 
@@ -50,7 +49,7 @@ class MotorLimits:
     speed: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Thermal:
     """A motor's winding as one body that heats up to a steady rise: first order.
 
@@ -67,7 +66,7 @@ class Thermal:
     max: Scalar | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Motor:
     """A permanent-magnet DC motor on a joint, all quantities on the motor's side of the gear.
 

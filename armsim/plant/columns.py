@@ -9,19 +9,19 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from armsim.expr import Scalar
 from armsim.model import JOINT_TYPES, Arm, Joint, JointType
 from armsim.plant.instant import Instant
+from armsim.records import record
 
 File = Literal["trajectory", "torque"]
 FILES: tuple[File, ...] = ("trajectory", "torque")
 
 
-@dataclass(frozen=True)
+@record
 class ColumnKind:
     """A kind of column.
 
@@ -202,7 +202,7 @@ KINDS: dict[str, ColumnKind] = {
 }
 
 
-@dataclass(frozen=True)
+@record
 class RowExtras:
     """What rows have besides what they always have.
 
@@ -215,7 +215,7 @@ class RowExtras:
     wrenches: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@record
 class Column:
     """One number of a row.
 
@@ -232,7 +232,7 @@ class Column:
     at: str = ""
 
 
-@dataclass(frozen=True)
+@record
 class Heading:
     """A column of a file.
 
@@ -252,7 +252,7 @@ class Heading:
         return (read_heading(self.text) or ("", "", ""))[2] or "1"
 
 
-@dataclass(frozen=True)
+@record
 class Layout:
     """What the numbers of a row are.
 

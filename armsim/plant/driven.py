@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from armsim.actuation import Output
 from armsim.control import OpenLoop
@@ -13,11 +13,12 @@ from armsim.model import Arm
 from armsim.plant.build import make_plant
 from armsim.plant.columns import RowExtras
 from armsim.plant.plant import Plant
+from armsim.records import record
 
 USUAL = Tolerance()
 
 
-@dataclass(frozen=True)
+@record
 class Driven:
     """What `armsim.plant.make_plant` asks of a scenario, for an arm with external inputs.
 

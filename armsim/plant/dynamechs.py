@@ -10,7 +10,7 @@ and not at all on the last link. armsim's own motor (`armsim.actuation`, `armsim
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from armsim.actuation import JointTorque
@@ -22,6 +22,7 @@ from armsim.integrate import advanced
 from armsim.model import Arm, Joint
 from armsim.plant.plant import Plant, StepRule
 from armsim.plant.state import State
+from armsim.records import record
 
 MODEL = "dynamechs"  # of a motor, as robot files name it
 LN_2 = 0.6931471805599453
@@ -42,7 +43,7 @@ def emulates(arm: Arm) -> bool:
     return not names
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Evaluation:
     """DynaMechs' evaluation of a state.
 
@@ -59,7 +60,7 @@ class Evaluation:
     torques: list[JointTorque]
 
 
-@dataclass(frozen=True, repr=False)
+@record
 class DynaMechsPlant(Plant):
     """A plant with the motors of DynaMechs: explicit Euler, with stiction flags and previous velocities as state."""
 

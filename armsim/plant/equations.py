@@ -7,7 +7,7 @@ needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 
 from armsim.actuation import JointTorque, Works, powers
@@ -29,11 +29,12 @@ from armsim.integrate.rate_jacobian import Matrix, Slopes
 from armsim.model import Arm
 from armsim.plant.loads import Acting, Loads
 from armsim.plant.state import Further, Held
+from armsim.records import record
 
 FASTER = 3.0
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Rates:
     """The rates of an arm without dry friction.
 
@@ -48,7 +49,7 @@ class Rates:
     w: Works | None
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Forces:
     """The equation of motion M qdd = f + dry friction at one instant.
 
@@ -73,7 +74,7 @@ class Forces:
     w: Works | None
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Damped:
     """The equation of motion at one instant, split for implicit damping.
 
@@ -109,7 +110,7 @@ class Damped:
         return [x + dv for x, dv in zip(v, change, strict=True)], laws, impulses
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class JointLoads:
     """The loads on the joints at one instant.
 

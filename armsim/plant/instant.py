@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from armsim.actuation import JointTorque, coupling_forces
@@ -19,9 +18,10 @@ from armsim.dynamics import (
 )
 from armsim.expr import Scalar, dot
 from armsim.model import Arm
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class Instant:
     """A state with the derived quantities that rows report.
 

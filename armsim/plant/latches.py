@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
@@ -11,9 +10,10 @@ from armsim.dynamics import Law, clipped_solve
 from armsim.expr import Scalar, absolute, both, either, negated, where
 from armsim.plant.equations import Forces
 from armsim.plant.system import by_joint
+from armsim.records import record
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class LatchPlace:
     """Where a joint is among the velocities at which it may be held.
 

@@ -11,7 +11,7 @@ is locked, one that slips slips on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -24,11 +24,12 @@ from armsim.plant.driven import held
 from armsim.plant.loads import Acting
 from armsim.plant.plant import Plant
 from armsim.plant.state import Further, Held, State
+from armsim.records import record
 
 Rows = list[list[float]]  # a matrix by rows
 
 
-@dataclass(frozen=True)
+@record
 class LinearFeedback:
     """A linearised controller: u = K x + Kz z, dz/dt = Z x + Zz z, all deviations from the operating point.
 
@@ -48,7 +49,7 @@ class LinearFeedback:
     Zz: Rows
 
 
-@dataclass(frozen=True)
+@record
 class Linearization:
     """A plant linearised about an operating point.
 

@@ -6,7 +6,7 @@ A load on a single joint is a part of `armsim.actuation.JointTorque`; here they 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -37,9 +37,10 @@ from armsim.integrate import Motion
 from armsim.model import Arm, Motor
 from armsim.plant.pickup import works_of
 from armsim.plant.state import Further, Held
+from armsim.records import record
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Acting:
     """What acts at an instant, dry friction left open.
 
@@ -61,7 +62,7 @@ class Acting:
     further: Further
 
 
-@dataclass(frozen=True)
+@record
 class Loads:
     """The loads on an arm, at a time t [s], in a motion y, with `Held`, what is constant during the step.
 

@@ -9,7 +9,7 @@ step-size control, on request the work done so far, and how far an adaptive meth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -53,7 +53,7 @@ class StepRule:
     no_derivatives: Refusal
 
 
-@dataclass(frozen=True)
+@record
 class Plant:
     """An arm with its drives, command, external wrenches and integrator.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.actuation import Works
 from armsim.control import Memory
 from armsim.expr import Scalar, leaves
 from armsim.integrate import Ahead
+from armsim.records import record
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class State:
     """A state by its parts; as one flat list, they follow each other in this order.
 
@@ -71,7 +71,7 @@ class State:
         )
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Further:
     """The further states that an integrator advances besides the joints; or their rates.
 
@@ -84,7 +84,7 @@ class Further:
     currents: list[Scalar]
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Branch:
     """What is decided for a step on which all is to be smooth.
 
@@ -97,7 +97,7 @@ class Branch:
     middle: Scalar
 
 
-@dataclass(slots=True)
+@record(frozen=False)
 class Held:
     """What is constant during a step.
 

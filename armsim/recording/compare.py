@@ -6,7 +6,7 @@ import os
 import re
 from collections import ChainMap
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 
 import numpy as np
@@ -25,6 +25,7 @@ from armsim.recording.column_hint import guess_time, hint
 from armsim.recording.column_map import Columns, renamed
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared
 from armsim.recording.time_units import FACTORS, unit_by_spans
+from armsim.records import record
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")
@@ -32,7 +33,7 @@ DEGREES = re.compile(r"_deg(_s2?)?$")  # at the end of a heading
 CONVERTED = 8 * np.finfo(float).eps  # relative rounding of an angle converted to degrees and back
 
 
-@dataclass(frozen=True)
+@record
 class TimeSeries:
     """Time series by heading.
 
@@ -59,7 +60,7 @@ class TimeSeries:
         return f"TimeSeries({self.name}: {counted(len(self.columns), 'column')} at {counted(len(self.t), 'time')})"
 
 
-@dataclass(frozen=True)
+@record
 class ComparedSeries:
     """The comparison of two files or folders.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from armsim.errors import UsageError
 from armsim.notebook import counted
 from armsim.plant.columns import in_degrees, read_heading
-from armsim.records import attributes
+from armsim.records import attributes, record
 
 Array = NDArray[np.float64]
 Tolerance = Mapping[str, float] | float | None
 
 
-@dataclass(frozen=True)
+@record
 class ComparedColumn:
     """A column that both time series have.
 
@@ -36,7 +36,7 @@ class ComparedColumn:
     unit: str
 
 
-@dataclass(frozen=True)
+@record
 class Difference:
     """The difference of a column, second minus first, in the unit of its heading.
 
@@ -62,7 +62,7 @@ class Difference:
         return f"Difference({self.column.heading}: {self.largest:.5g} at most, at t = {self.at:g} s)"
 
 
-@dataclass(frozen=True)
+@record
 class Comparison:
     """Two time series and their differences.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ from armsim.recording.measured_log import MeasuredLog, read_log
 from armsim.recording.playback import Playback, Played
 from armsim.recording.replay import first_state
 from armsim.recording.state_vector import StateVector
-from armsim.records import attributes
+from armsim.records import attributes, record
 from armsim.simulation.runner import Progress
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ HORIZONS = (0.1, 1.0)  # s, of restarts
 METHOD, DT = "semi_implicit_euler", 1e-4
 
 
-@dataclass(frozen=True)
+@record
 class Horizon:
     """The model's drift from the log over a horizon, restarted from the log at the beginning of every window.
 
@@ -55,7 +54,7 @@ class Horizon:
     largest: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@record
 class Followed:
     """A model run on the inputs of a log.
 

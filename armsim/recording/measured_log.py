@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from os import PathLike
 
 import numpy as np
@@ -23,6 +23,7 @@ from armsim.plant.driven import Output
 from armsim.recording.column_hint import Wanted, missing_columns
 from armsim.recording.column_map import Columns, renamed
 from armsim.recording.time_units import FACTORS, HOPELESS, unit_by_spacing, unit_by_speeds
+from armsim.records import record
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")
@@ -30,7 +31,7 @@ INPUTS = ("voltage", "motor", "current")  # kinds of columns, the first that a l
 FIT = 5  # rows of the parabola that a velocity is estimated by
 
 
-@dataclass(frozen=True)
+@record
 class MeasuredLog:
     """A log in SI units and radians.
 

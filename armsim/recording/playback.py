@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from armsim.compile import BatchKernel
 from armsim.expr import trace
 from armsim.plant import Plant
 from armsim.recording.state_vector import StateVector
+from armsim.records import record
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import LoopPlan, bounds
 from armsim.simulation.runner import STRETCH, Job, Runner
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 ANY_TIME = Clock()  # nothing that a driven plant does depends on the time
 
 
-@dataclass(frozen=True)
+@record
 class Played:
     """The motion of a plant under inputs.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from armsim.files.run_record import RunRecord
 from armsim.notebook import html_table
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
-from armsim.records import as_plain
+from armsim.records import as_plain, record
 from armsim.simulation.energy_balance import EnergyBalance, audit
 from armsim.simulation.folder import RunFiles, write_about
 from armsim.simulation.result import KnownSetup, Result, Status, steps_chosen
@@ -50,7 +50,7 @@ COMMENT = (
 )
 
 
-@dataclass(frozen=True)
+@record
 class RecordedSetup(KnownSetup):
     """What was recorded; see `armsim.simulation.result.Setup`.
 
@@ -68,7 +68,7 @@ class RecordedSetup(KnownSetup):
         return VectorLayout(self.plant.arm, vector=self.vector, audited=self.audited)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class RecordingSummary(Summary):
     """The summary of a recording: the `--json` of `armsim record`.
 
@@ -91,7 +91,7 @@ class RecordingSummary(Summary):
     seconds: float
 
 
-@dataclass(repr=False)
+@record(frozen=False)
 class Recording(Run):
     """A run with its full state and its inputs at every sample.
 

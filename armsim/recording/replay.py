@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from armsim.recording.load_run import load_run
 from armsim.recording.playback import Playback
 from armsim.recording.recording import TABLE, Recording, recorder
 from armsim.recording.state_vector import Slot, StateVector
+from armsim.records import record
 from armsim.simulation.runner import Progress
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@record
 class Replay:
     """A recording, and the forward model's motion from its first state under its inputs.
 

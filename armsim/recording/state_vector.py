@@ -7,7 +7,6 @@ with outputs: the accelerations, the tool's position, and on request the motors'
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import degrees as degrees_of
 
@@ -16,6 +15,7 @@ from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.plant import Plant
 from armsim.plant.columns import KINDS, Column, File, Heading, Layout, heading_of, in_degrees, spellings
+from armsim.records import record
 
 MOTION = ("q", "qd", "qdd")
 TOOL = ("x", "y", "z")
@@ -41,7 +41,7 @@ INPUTS: dict[Output, str] = {
 }  # column kinds of the inputs
 
 
-@dataclass(frozen=True)
+@record
 class Slot:
     """One number of the vector.
 
@@ -63,7 +63,7 @@ class Slot:
         return self.part or self.kind if self.joint is None else f"{self.kind}{self.joint + 1}"
 
 
-@dataclass(frozen=True)
+@record
 class StateVector:
     """The order of the vector: q, qd, qdd of all joints, the tool's x, y, z, then the plant's further states, then currents.
 
@@ -163,7 +163,7 @@ class StateVector:
         return vector, [found["energy", kind] for kind in ENERGIES]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class VectorLayout(Layout):
     """What the numbers of a recorded row are: the vector's, and the inputs.
 

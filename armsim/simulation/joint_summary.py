@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from armsim.actuation import motor as dc
 from armsim.actuation import sticks
@@ -25,7 +25,7 @@ class SteadyDroop:
     droop: float | None = field(metadata=POSITION)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class JointSummary:
     """A joint at the end of a run.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from armsim.control import Constant, Controller
 from armsim.measures.figures import DISTURBANCE, ENERGY, RESPONSE, TOOL, TRACKING, WINDING, every
@@ -14,7 +14,7 @@ from armsim.simulation.result import Result
 INSTANTS = 100  # at which a reference's travel is looked for
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class ArmFigures:
     """Figures of the whole arm.
 
@@ -52,7 +52,7 @@ class TimeAtLimit:
     first: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class JointFigures:
     """Figures of a joint; None where it has none.
 

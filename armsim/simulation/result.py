@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -73,7 +73,7 @@ class KnownSetup:
 Status = Literal["complete", "interrupted", "diverged"]
 
 
-@dataclass(repr=False)
+@record(frozen=False)
 class Result(Mapping[str, Any]):
     """A finished, interrupted or diverged simulation.
 

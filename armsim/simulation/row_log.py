@@ -11,13 +11,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from armsim.errors import UsageError, refusing
 from armsim.files.run_folder import size_text
+from armsim.records import record
 from armsim.simulation.lanes import DOUBLE, RowRoom, RowSpace
 from armsim.simulation.row_totals import RowTotals
 
@@ -78,7 +79,7 @@ class Rows(Protocol):
         """The first rows alone."""
 
 
-@dataclass
+@record(frozen=False)
 class ArrayRows:
     """The rows of a run, or the last of them, in one array; see `Rows`.
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from typing import Any
 
 from armsim.model import Arm
 from armsim.plant import Column
+from armsim.records import record
 
 MOST = 1000  # points of a path
 
 
-@dataclass
+@record(frozen=False)
 class Extremes:
     """Extremes of a column.
 
@@ -32,7 +33,7 @@ class Extremes:
         self.least, self.most = min(self.least, min(seen)), max(self.most, max(seen))
 
 
-@dataclass
+@record(frozen=False)
 class Range(Extremes):
     """Extremes of a joint position that has limits.
 
@@ -52,7 +53,7 @@ class Range(Extremes):
         return max(self.lower - self.least, self.most - self.upper)
 
 
-@dataclass
+@record(frozen=False)
 class Voltage(Extremes):
     """Extremes of a motor's voltage that its supply limits.
 
@@ -68,7 +69,7 @@ class Voltage(Extremes):
         return max(-self.least, self.most) >= self.limit
 
 
-@dataclass
+@record(frozen=False)
 class Path:
     """Some columns of some rows, evenly spaced and at most `MOST` of them, however many rows there are.
 
@@ -92,7 +93,7 @@ class Path:
             k = (len(self.points) * self.stride) - first
 
 
-@dataclass
+@record(frozen=False)
 class RowTotals:
     """Totals of rows.
 

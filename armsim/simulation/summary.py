@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
@@ -69,7 +69,7 @@ class StepCounts:
         return cls(taken, landings, AdaptiveSteps(refused, **vars(scenario.tolerance), curbed=curbed))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Summary:
     """What summaries of runs and of recordings have.
 
@@ -205,7 +205,7 @@ class Measured:
     unit: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class Divergence:
     """The diagnosis of a diverged run.
 
@@ -232,7 +232,7 @@ class Divergence:
     stalled: Stall | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record(kw_only=True)
 class RunSummary(Summary):
     """The summary of a run in SI units: the `--json` of `armsim simulate`, and that of run.yaml.
 

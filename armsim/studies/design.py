@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from armsim import document
 from armsim.errors import UsageError, spelled
 from armsim.formulas.values import MOST_RUNS, NORMAL, Drawn, Listed, Values, combinations
+from armsim.records import record
 
 Array = NDArray[np.float64]
 Rows = NDArray[Any]  # floats, or objects where there are words or lists
@@ -22,7 +23,7 @@ MOST_LATIN = 10**7  # numbers that are in memory at once
 EDGE = 2.0**-53  # of the unit interval, beyond which a normal distribution has no finite quantile
 
 
-@dataclass(frozen=True)
+@record
 class Design:
     """The runs of a study by index; one run if nothing is varied.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from armsim.loading import Overrides
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class StudyRequest:
     """What a study of a scenario is to be, as its user says it; see `armsim.sweep`.
 
@@ -41,7 +42,7 @@ class StudyRequest:
 NOTHING = StudyRequest()
 
 
-@dataclass(frozen=True)
+@record
 class Workers:
     """What carries a study out.
 

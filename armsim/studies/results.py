@@ -6,7 +6,6 @@ import contextlib
 import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -18,10 +17,11 @@ from armsim.files.nodes import Place, clipped
 from armsim.files.regular_file import open_own
 from armsim.files.study_folder import RECORD, StudyFolder, check_files, read_record, rows_of
 from armsim.files.study_record import RESTORE
+from armsim.records import record
 from armsim.studies.study import Study, study_of
 
 
-@dataclass(frozen=True)
+@record
 class StoredRows:
     """The rows of a study's table, as text or as Parquet has them; read anew each time they are asked for.
 

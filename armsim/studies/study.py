@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import scenario_of
 from armsim.measures import measures_of
 from armsim.plant import make_plant
+from armsim.records import record
 from armsim.stability.method_choice import with_method
 from armsim.studies.design import GRID, Design
 from armsim.studies.request import NOTHING, StudyRequest
@@ -34,7 +35,7 @@ MOST_LISTED = 5000  # values of one path, one by one
 BESIDE = ("overrides", "table")  # may be given beside a study file
 
 
-@dataclass(frozen=True)
+@record
 class Study:
     """What a study asks.
 

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
 
@@ -27,11 +26,12 @@ from armsim.loading import Given, Overrides
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.scenario_file import load_scenario_file
 from armsim.loading.settle import is_structure, value_at
+from armsim.records import record
 
 TRIED = 20  # combinations of words, of which one has to do
 
 
-@dataclass(frozen=True)
+@record
 class StudyFile:
     """A study file that has been read.
 

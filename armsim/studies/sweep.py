@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -18,6 +17,7 @@ from armsim.files.destination import Destination
 from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder, study_folder
 from armsim.loading import Given, Overrides
+from armsim.records import record
 from armsim.simulation.execution import Execution
 from armsim.simulation.run import Run
 from armsim.simulation.runner import Progress as SteppingProgress
@@ -85,7 +85,7 @@ def sweep(
     )
 
 
-@dataclass(frozen=True)
+@record
 class StudyWatch:
     """Who is told how far a study is.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,6 +16,7 @@ from armsim.loading.open_paths import places_at
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import MOST_DELAY
+from armsim.records import record
 from armsim.studies.design import Design, Rows, crossed
 from armsim.studies.runs import StudyRuns, arm_paths
 from armsim.studies.study import Study
@@ -33,7 +33,7 @@ GAINS = ("kp", "ki", "kd", "K")
 FACTOR, MASS, DELAY = "factor", "kg", "s"
 
 
-@dataclass(frozen=True)
+@record
 class Margin:
     """Between what a number may be.
 

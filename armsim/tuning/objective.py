@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from armsim.batches.runs import REFUSED, Runs
 from armsim.errors import FileFaults, UsageError
 from armsim.formulas.formula import constant_value
+from armsim.records import record
 from armsim.studies.design import Rows
 from armsim.studies.runs import StudyRuns
 
@@ -25,7 +25,7 @@ SLOPE = 1e-6
 UNMET = 1e100  # merit of a trial that misses a condition: above all objectives, below what diverges
 
 
-@dataclass(frozen=True)
+@record
 class Condition:
     """A condition on a measure: `max(abs(current_R2)) <= 12`.
 
@@ -74,7 +74,7 @@ def _constant(text: str) -> float | None:
         return None
 
 
-@dataclass(frozen=True)
+@record
 class Merit:
     """The merit of a trial by the runs of all its cases.
 
@@ -104,7 +104,7 @@ class Merit:
         return UNMET * (1.0 + self.violation + slope)
 
 
-@dataclass(frozen=True)
+@record
 class Objective:
     """What is minimised, and on which conditions.
 

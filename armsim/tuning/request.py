@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from armsim.loading import Overrides
+from armsim.records import record
 
 
-@dataclass(frozen=True)
+@record
 class TuningRequest:
     """What a tuning of a scenario is to be, as its user says it; see `armsim.tune`, whose arguments these are.
 

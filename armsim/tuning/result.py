@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -17,14 +17,14 @@ from armsim.document.base import written
 from armsim.files.study_folder import TUNED
 from armsim.formulas.values import Interval
 from armsim.notebook import counted, html_table
-from armsim.records import attributes
+from armsim.records import attributes, record
 from armsim.tuning.margins import Margin
 from armsim.tuning.objective import UNMET, Merit
 from armsim.tuning.search import NEAR
 from armsim.tuning.trials import RESULTS, STAGE
 
 
-@dataclass(frozen=True)
+@record
 class TuningResult:
     """Numbers that were found, and where they hold.
 

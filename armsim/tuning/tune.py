@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
@@ -23,6 +23,7 @@ from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Given, Overrides
 from armsim.loading.scenario import Scenario, unusual
+from armsim.records import record
 from armsim.studies.design import Design
 from armsim.studies.request import Workers
 from armsim.studies.runs import StudyRuns
@@ -108,7 +109,7 @@ def tune(
     return run_tuning(tuning_of(scenario, request), folder, threads, Watch(progress), force)
 
 
-@dataclass(frozen=True)
+@record
 class Watch:
     """Who is told how far a tuning is.
 

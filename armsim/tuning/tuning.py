@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from armsim import document
@@ -17,6 +17,7 @@ from armsim.formulas.values import Drawn, Interval, parse_interval
 from armsim.loading import Given, Overrides
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.scenario_file import load_scenario_file
+from armsim.records import record
 from armsim.studies.design import SOBOL, Design
 from armsim.studies.study import Study, design_of, file_alone, varied
 from armsim.studies.study import of_file as study_of_file
@@ -27,7 +28,7 @@ from armsim.tuning.search import FEWEST
 IAE = "iae"
 
 
-@dataclass(frozen=True)
+@record
 class Tuning:
     """What a tuning asks.
 

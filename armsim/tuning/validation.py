@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from armsim.files.nodes import clipped
 from armsim.formulas.quantity import plain_number
 from armsim.formulas.values import UNIFORM, Drawn, Listed, Spaced, Values
 from armsim.loading.scenario import Scenario
+from armsim.records import record
 from armsim.studies.design import SOBOL, Design
 from armsim.tuning.objective import Condition, condition_of
 from armsim.tuning.tuning import Tuning
@@ -146,7 +146,7 @@ def mass_of(scenario: Scenario) -> float:
     return math.fsum(float(link.inertia.mass) for link in scenario.arm.links)
 
 
-@dataclass(frozen=True)
+@record
 class Split:
     """A number of the cases at which they part best into those that hold and those that do not.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from os import PathLike
 from typing import Any
 
@@ -17,6 +17,7 @@ from armsim.figures.drawn_run import columns_over_time
 from armsim.figures.panels import Panels
 from armsim.loading import Scenario, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
+from armsim.records import record
 from armsim.viewing.arm_data import arm_data
 from armsim.viewing.programs import NAME, fields, printed
 from armsim.viewing.run_data import forces_of, panel_data
@@ -28,7 +29,7 @@ REACH = 4.0  # sliders of gains go from a share to a multiple of the file's valu
 LOAD = 1.0  # kg: what stands in the file for a payload that is absent at first
 
 
-@dataclass(frozen=True)
+@record
 class Slider:
     """A slider for an open number.
 

@@ -6,11 +6,11 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from armsim.escaping import in_html
+from armsim.records import record
 
 # the parts of the script, in order
 PARTS = (
@@ -20,7 +20,7 @@ PARTS = (
 MODULE = re.compile(r"^(?:import .*|export )", re.MULTILINE)  # what of a part only makes sense in a file of its own
 
 
-@dataclass(frozen=True)
+@record
 class Section:
     """What a page says above or below the arm.
 
