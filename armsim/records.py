@@ -87,7 +87,7 @@ class _Signature:
 
 
 class _Record:
-    """The methods of all records."""
+    """The methods of records."""
 
     def __repr__(self) -> str:
         of_repr = [of.name for of in fields(self) if of.repr]  # type: ignore[arg-type]  # a record is a dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -50,7 +50,7 @@ COMMENT = (
 )
 
 
-@record
+@dataclass(frozen=True)
 class RecordedSetup(KnownSetup):
     """What was recorded; see `armsim.simulation.result.Setup`.
 
@@ -91,7 +91,7 @@ class RecordingSummary(Summary):
     seconds: float
 
 
-@record(frozen=False)
+@dataclass(repr=False)
 class Recording(Run):
     """A run with its full state and its inputs at every sample.
 
