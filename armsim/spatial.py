@@ -47,6 +47,11 @@ class Vector:
     def dot(self, other: Vector) -> Scalar:
         return fma(self.x, other.x, fma(self.y, other.y, self.z * other.z))
 
+    @property
+    def norm(self) -> Scalar:
+        """Its length."""
+        return sqrt(self.dot(self))
+
 
 def cross(a: Vector, b: Vector) -> Vector:
     """The vector product a × b."""

@@ -4,6 +4,7 @@ from armsim.actuation.coupling import coupling_forces
 from armsim.actuation.drive import against_dry_friction, drive_torques, motor_demands
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
+    CONTACTS,
     COUNTED,
     OUTPUTS,
     SPRINGS,
@@ -26,6 +27,7 @@ from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
 __all__ = [
     "LIMITS",
     "COUNTED",
+    "CONTACTS",
     "SPRINGS",
     "WORKS",
     "JointTorque",

@@ -41,7 +41,7 @@ class Works:
 
 COUNTED = tuple(part.name for part in fields(Works))[:-1]
 WORKS = COUNTED[:-1]
-SPRINGS = "springs"  # of `Works.others`
+SPRINGS, CONTACTS = "springs", "contacts"  # of `Works.others`
 
 
 @record(frozen=False)
@@ -60,7 +60,8 @@ class JointTorque:
         supply: The commanded voltage within the supply's [V], before the amplifier lowers it; None without such a command.
         dry: Dry friction [N·m or N]; it follows from the motion of the whole arm.
         spring: From the joint's spring [N·m or N].
-        external: From external wrenches that follow the motion [N·m or N].
+        external: From external wrenches that follow the motion, without contacts [N·m or N].
+        contact: From contacts with the world [N·m or N].
     """
 
     motor: Scalar
@@ -72,6 +73,7 @@ class JointTorque:
     dry: Scalar = 0.0
     spring: Scalar = 0.0
     external: Scalar = 0.0
+    contact: Scalar = 0.0
 
     @property
     def friction(self) -> Scalar:
@@ -86,7 +88,7 @@ class JointTorque:
     @property
     def total(self) -> Scalar:
         """The sum of all loads on the joint [N·m or N]."""
-        return self.own + self.external
+        return self.own + self.external + self.contact
 
     @property
     def power(self) -> Scalar | None:
@@ -100,7 +102,7 @@ class JointTorque:
 
     def drive_for(self, tau: Scalar) -> Scalar:
         """The motor torque for a total of tau [N·m or N], all other loads as they are."""
-        return tau - self.friction - self.limit - self.spring - self.external
+        return tau - self.friction - self.limit - self.spring - self.external - self.contact
 
 
 def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar, others: Sequence[str] = ()) -> Works:
@@ -112,11 +114,12 @@ def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar
         external: Power of the external wrenches that do not follow the motion [W].
         others: Names of `Works.others`.
     """
-    motor, friction, limit, spring, following = (
+    motor, friction, limit, spring, following, contact = (
         dot([getattr(torque, kind) for torque in torques], v)
-        for kind in ("motor", "friction", "limit", "spring", "external")
+        for kind in ("motor", "friction", "limit", "spring", "external", "contact")
     )
-    more = {name: spring if name == SPRINGS else 0.0 for name in others}
+    of = {SPRINGS: spring, CONTACTS: contact}
+    more = {name: of.get(name, 0.0) for name in others}
     return Works(motor, friction, limit, external + following, others=more)
 
 

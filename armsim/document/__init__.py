@@ -44,7 +44,15 @@ if TYPE_CHECKING:
     from armsim.document.robot import Robot, RobotUnits
     from armsim.document.scenario import External, Initial, Inputs, Integrator, Log, Scenario, ScenarioUnits
     from armsim.document.study import Cases, Sample, Study, Tune
-    from armsim.document.world import BoxShape, CylinderShape, HeightFieldShape, Obstacle, PlaneShape, SphereShape
+    from armsim.document.world import (
+        BoxShape,
+        Contact,
+        CylinderShape,
+        HeightFieldShape,
+        Obstacle,
+        PlaneShape,
+        SphereShape,
+    )
     from armsim.document.writing import save, text_of
 
 _HOMES = {
@@ -94,6 +102,7 @@ _HOMES = {
     "Tube": "bodies",
     "Tune": "study",
     "BoxShape": "world",
+    "Contact": "world",
     "CylinderShape": "world",
     "HeightFieldShape": "world",
     "Obstacle": "world",
@@ -151,6 +160,7 @@ __all__ = [
     "Tube",
     "Tune",
     "BoxShape",
+    "Contact",
     "CylinderShape",
     "HeightFieldShape",
     "Obstacle",

@@ -28,7 +28,7 @@ from armsim.document.composite import (
 from armsim.document.joint import FRAMES, RANGE, Frame, Joint, LinkFrame, Tool
 from armsim.document.kinds import Format
 from armsim.document.paths import parse_path
-from armsim.document.world import World
+from armsim.document.world import Contacts, World, check_contacts
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, shown
 from armsim.formulas.quantity import Context
@@ -114,6 +114,7 @@ class Robot(Document):
     )
     payload = Payloads(PayloadBody, default=None, doc="what the tool carries, in the tool frame", note="nothing")
     world = World("what stands fixed around the arm, by name")
+    contacts = Contacts()
 
     rules = tuple(
         Rule(
@@ -185,6 +186,9 @@ class Robot(Document):
         for name, frame in (self.frames or {}).items():
             _check_name(frame, "link", names, join(path, f"frames.{name}"), context)
         _check_name(self.tool, "link", names, join(path, "tool"), context)
+        for i, contact in enumerate(self.contacts or ()):
+            _check_name(contact, "link", names, join(path, f"contacts[{i}]"), context)
+        check_contacts(self.contacts, self.world or {}, path, context)
         self._check_tree(join(path, "joints"), context)
 
     def _check_tree(self, path: str, context: Context) -> None:

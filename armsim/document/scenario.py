@@ -27,7 +27,7 @@ from armsim.document.parameters import read_parameters
 from armsim.document.recorded import CsvSignal
 from armsim.document.robot import refuse_names
 from armsim.document.tolerance import LARGEST, LEAST
-from armsim.document.world import World
+from armsim.document.world import Contacts, World, check_contacts
 from armsim.files.nodes import Map, Node
 from armsim.formulas.quantity import Context, plain_number
 from armsim.integrate import METHODS, Tolerance
@@ -255,6 +255,7 @@ class Scenario(Document):
     )
     payload = Payloads(TimedPayload, default=None, doc="in place of the robot's", note="the robot's")
     world = World("what stands fixed around the arm, by name; beside what the robot's file says, or in its place")
+    contacts = Contacts()
     log = Subdocument(Log, default={}, doc="what is written down")
 
     @property
@@ -264,6 +265,7 @@ class Scenario(Document):
 
     def check(self, path: str, context: Context) -> None:
         refuse_names(self, "world", [*(context.links or ()), *(context.frames or ())], path, context)
+        check_contacts(self.contacts, {**context.world, **(self.world or {})}, path, context)
         control, inputs = self.control, self.inputs
         if control is None or inputs is None or not control.on or not self.given("inputs"):
             return

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from armsim.document.bodies import size
-from armsim.document.composite import ByName, Document, Kind, List, Number, Subdocument
+from armsim.document.bodies import FrameName, JointName, size
+from armsim.document.composite import (
+    ByName,
+    Choice,
+    Document,
+    Kind,
+    List,
+    Number,
+    Relation,
+    Rule,
+    Subdocument,
+    Text,
+    join,
+)
 from armsim.document.joint import NO_VECTOR, Frame, direction, refuse_no_direction
 from armsim.document.recorded import CsvFile, file_of, read_table
 from armsim.errors import FileFaults
 from armsim.expr import increases
+from armsim.files.faults import suggestion
 from armsim.files.nodes import Node
 from armsim.files.table import DataTable
 from armsim.formulas.bounds import BOUNDS
@@ -99,10 +113,67 @@ SHAPES: dict[str, Subdocument[Any]] = {
 }
 
 
+KELVIN_VOIGT, HUNT_CROSSLEY = LAWS = ("kelvin_voigt", "hunt_crossley")
+
+
+class SurfaceFriction(Document):
+    """Coulomb friction of a surface, with an elastic stick."""
+
+    static = Number(minimum=0, doc="coefficient at which a contact that sticks gives way", example="0.5")
+    kinetic = Number(
+        minimum=0,
+        default=None,
+        doc="coefficient while it slips, at most the static one",
+        note="`static`",
+        example="0.4",
+    )
+    stiffness = Number(
+        "N/m", above=0, default=None, doc="of the spring while it sticks", note="the surface's", example="1e5"
+    )
+    damping = Number("N·s/m", above=0, default=None, doc="of the damper beside it", note="the surface's", example="60")
+
+    relations = (
+        Relation(("static", "kinetic"), lambda static, kinetic: [kinetic <= static], "kinetic at most static"),
+    )
+
+    def check(self, path: str, context: Context) -> None:
+        (relation,) = self.relations
+        if not relation.holds(self):
+            static, kinetic = relation.numbers(self)
+            expected, mend = f"at most the static one, {static.text}", "swap the two"
+            context.report.add(kinetic.place, join(path, "kinetic"), expected, kinetic.text, mend)
+
+
 class Obstacle(Frame):
-    """A shape that stands fixed in the world; one of plane, box, sphere, cylinder and heightfield."""
+    """A shape that stands fixed in the world; one of plane, box, sphere, cylinder and heightfield.
+
+    With a `stiffness` it resists the `contacts` that name it.
+    """
 
     plane, box, sphere, cylinder, heightfield = SHAPES.values()
+
+    law = Choice(
+        *LAWS,
+        default=KELVIN_VOIGT,
+        structure=True,
+        doc="of the normal force: stiffness and damping, or damping in proportion to the elastic force",
+    )
+    stiffness = Number(
+        "N/m", above=0, default=None, doc="normal force by penetration", note="nothing can touch it", example="1e5"
+    )
+    damping = Number("N·s/m", minimum=0, default=None, doc="normal force by the rate of penetration", note="0",
+                     example="60")  # fmt: skip
+    dissipation = Number("s/m", minimum=0, default=None, doc="by `hunt_crossley`, relative increase of the elastic force by "
+                         "the rate of penetration", note="0", example="0.5")  # fmt: skip
+    friction = Subdocument(
+        SurfaceFriction, default=None, doc="friction", note="frictionless", example="{static: 0.5, kinetic: 0.4}"
+    )
+
+    rules = (
+        Rule(absent=("stiffness",), without=("damping", "dissipation", "friction")),
+        Rule("law", (KELVIN_VOIGT,), without=("dissipation",)),
+        Rule("law", (HUNT_CROSSLEY,), without=("damping",)),
+    )
 
     exactly_one = tuple(SHAPES)
 
@@ -118,6 +189,16 @@ class Obstacle(Frame):
             found = " and ".join(given) or "none of them"
             mend = "keep one of them" if given else f"add `plane: {SHAPES['plane'].example}`, for example"
             context.report.add(self.place, path, f"one of {', '.join(SHAPES)}", found, mend)
+        friction, damping = self.friction, self.damping
+        if friction is not None and not friction.given("damping") and not (damping and damping.value):
+            expected = "a damping of the friction, or of the surface: the stick needs one"
+            context.report.add(friction.place, join(path, "friction"), expected, "neither", "add `damping: 60`")
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        if not rule.key:
+            return f"a `stiffness` beside `{key}`", "none", "add `stiffness: 1e5`"
+        other = "dissipation" if key == "damping" else "damping"
+        return f"`{other}` by `law: {self.law}`", f"`{key}`", f"write `{other}`, or another `law`"
 
 
 class World(ByName[Obstacle]):
@@ -126,3 +207,68 @@ class World(ByName[Obstacle]):
     def __init__(self, doc: str) -> None:
         example = "{floor: {plane: {normal: [0, 0, 1]}}}"
         super().__init__(Subdocument(Obstacle), default={}, doc=doc, example=example)
+
+
+class ContactSphere(Document):
+    """A sphere that is fixed in a link."""
+
+    center = List(Number("m"), length=3, default=NO_VECTOR, doc="in the link's frame", example="[0, 0, 0]")
+    radius = size("radius", "0.02")
+
+
+class Contact(Document):
+    """A frame of the arm as a point, or a sphere of a link, that meets an obstacle of the world."""
+
+    name = Text(name=True, default=None, doc="what columns call it", note="`FRAME_OBSTACLE`", example="tool_floor")
+    frame = FrameName(default=None, doc="the frame whose origin is the point", note="give `link`", example="tool")
+    link = JointName(default=None, doc="name of the joint that moves the link", note="give `frame`", example="R5")
+    sphere = Subdocument(ContactSphere, default=None, doc="a sphere in the link", example="{radius: 0.02}")
+    with_ = Text(name=True, doc="name of the obstacle in `world`", example="floor")
+
+    rules = (
+        Rule(given=("frame",), without=("link", "sphere")),
+        Rule(absent=("frame",), needs=("link", "sphere")),
+    )
+
+    @property
+    def label(self) -> str:
+        """What columns call it."""
+        return self.name or f"{self.frame or self.link}_{self.entries['with']}"
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"
+
+    def lacks(self, key: str, path: str, context: Context) -> None:
+        expected, mend = "a `frame`, or a `link` and a `sphere` in it", "add `frame: tool`, for example"
+        context.report.add(self.place, path, expected, f"no `{key}`", mend)
+
+
+class Contacts(List[Contact]):
+    """Contacts of the arm with its world."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Subdocument(Contact),
+            default=(),
+            doc="points and spheres of the arm that obstacles of the world resist",
+            example="[{frame: tool, with: floor}]",
+        )
+
+
+def check_contacts(
+    contacts: Sequence[Contact | None] | None, world: Mapping[str, Obstacle | None], path: str, context: Context
+) -> None:
+    """Report contacts with what is no obstacle or has no surface, and names that a contact before has."""
+    taken, touchable = [*context.contacts], [key for key, it in world.items() if it is None or it.given("stiffness")]
+    for i, contact in enumerate(contacts or ()):
+        if contact is None or contact.entries["with"] is None:
+            continue
+        name, where, place = contact.entries["with"], join(path, f"contacts[{i}]"), contact.place_of("with")
+        if name not in touchable:
+            mend = "give it a `stiffness`" if name in world else suggestion(name, touchable, "there are")
+            mend = mend or "add for example `world: {floor: {plane: {}, stiffness: 1e5, damping: 60}}`"
+            context.report.add(place, f"{where}.with", "an obstacle of `world` with a `stiffness`", f"`{name}`", mend)
+        if contact.label in taken:
+            expected, mend = "a name of its own for each contact", "give it a `name`"
+            context.report.add(contact.place, where, expected, f"a second `{contact.label}`", mend)
+        taken.append(contact.label)

@@ -2,6 +2,7 @@
 
 from armsim.dynamics.aba import aba
 from armsim.dynamics.clipped import Law, clipped_solve, leeway
+from armsim.dynamics.contact import Contact, Touch, contacts_of
 from armsim.dynamics.crba import crba, mass_matrix
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import (
@@ -11,6 +12,7 @@ from armsim.dynamics.external import (
     external_power,
     joint_forces,
     link_wrenches,
+    told_to,
 )
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
@@ -31,14 +33,17 @@ from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, r
 __all__ = [
     "OF_FRAME",
     "Algorithm",
+    "Contact",
     "ExternalWrench",
     "InternalWrenches",
+    "Touch",
     "WrenchLaw",
     "Law",
     "Wrench",
     "aba",
     "bias",
     "clipped_solve",
+    "contacts_of",
     "crba",
     "external_power",
     "fastest_algorithm",
@@ -67,4 +72,5 @@ __all__ = [
     "rnea",
     "solve_held",
     "solve_ldl",
+    "told_to",
 ]

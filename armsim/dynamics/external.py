@@ -75,7 +75,12 @@ class WrenchLaw(ExternalWrench):
 
 
 def motion_by_name(
-    arm: Arm, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar], names: frozenset[str]
+    arm: Arm,
+    t: Scalar,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    names: frozenset[str],
+    more: Sequence[LinkFrame] = (),
 ) -> dict[str, Scalar]:
     """Time and motion as expressions name them: t, `q_R1`, `qd_R1`, and of every frame among the names `x_tool`, `vx_tool`, ...
 
@@ -85,16 +90,31 @@ def motion_by_name(
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
         names: What is asked for.
+        more: Frames beside the arm's own.
     """
     known = {"t": t}
     for joint, q_i, qd_i in zip(arm.link_names, arm.positions(q), arm.rates(qd), strict=True):
         known |= {f"q_{joint}": q_i, f"qd_{joint}": qd_i}
-    for frame in arm.frames:
+    for frame in (*arm.frames, *more):
         of_frame = [f"{part}_{frame.name}" for part in OF_FRAME]
         if not names.isdisjoint(of_frame):
             w, v = frame_velocity(arm, q, qd, frame)
             known |= zip(of_frame, [*frame_position(arm, q, frame), *v, *w], strict=True)
     return known
+
+
+def told_to(
+    arm: Arm,
+    wrenches: Sequence[ExternalWrench],
+    t: Scalar,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    states: Mapping[str, Scalar] | None = None,
+) -> dict[str, Scalar]:
+    """What wrenches name of time and motion, and the further states of contacts; see `motion_by_name`."""
+    names = frozenset[str]().union(*(wrench.names for wrench in wrenches))
+    own = {wrench.at.name: wrench.at for wrench in wrenches if wrench.at not in arm.frames}
+    return {**(states or {}), **(motion_by_name(arm, t, q, qd, names, [*own.values()]) if names else {})}
 
 
 def link_wrenches(
@@ -104,6 +124,7 @@ def link_wrenches(
     wrenches: Sequence[ExternalWrench],
     t: Scalar = 0.0,
     qd: Sequence[Scalar] = (),
+    states: Mapping[str, Scalar] | None = None,
 ) -> list[Wrench] | None:
     """The external wrench on every link: moment about its own frame's origin and force, in its own axes.
 
@@ -114,14 +135,14 @@ def link_wrenches(
         wrenches: The applied loads.
         t: Time [s], where any of them follows the motion.
         qd: Joint velocities then [rad/s or m/s], n scalars.
+        states: The further states of contacts, by name.
 
     Returns:
         A pair (moment [N·m], force [N]) for every link, or None if there are no wrenches at all.
     """
     if not wrenches:
         return None
-    names = frozenset[str]().union(*(wrench.names for wrench in wrenches))
-    told = motion_by_name(arm, t, q, qd, names) if names else {}
+    told = told_to(arm, wrenches, t, q, qd, states)
     poses = own_poses(arm, q)
     total = [(ZERO, ZERO)] * len(arm.links)
     for wrench in wrenches:

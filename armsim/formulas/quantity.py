@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +76,8 @@ class Context:
         joints: Names and types of the joints that have a coordinate of their own, where they are known.
         links: Names of all joints, where they are known.
         frames: The names of the arm's frames, where they are known.
+        world: The obstacles of the robot's file, by name.
+        contacts: The names of its contacts.
         folder: The file's folder, for paths in it.
         letters: Total length of the formulas so far.
         formulas: Parsed formulas, by text.
@@ -93,6 +95,8 @@ class Context:
     joints: tuple[tuple[str, str], ...] | None = None
     links: tuple[str, ...] | None = None
     frames: tuple[str, ...] | None = None
+    world: Mapping[str, Any] = field(default_factory=dict)
+    contacts: tuple[str, ...] = ()
     folder: str = ""
     letters: int = 0
     formulas: dict[str, Formula] = field(default_factory=dict)

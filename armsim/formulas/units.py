@@ -129,6 +129,7 @@ COMMON: dict[str, tuple[str, ...]] = {
     "N/m": ("N/mm",),
     "N·m·s/rad": ("mN*m*s/rad", "mN*m/rpm"),
     "N·s/m": ("N*s/mm",),
+    "s/m": ("s/mm",),
     "N·m/A": ("mN*m/A", "ozf*in/A"),
     "V·s/rad": ("mV*s/rad", "V/rpm", "V/krpm"),
     "ohm": ("mohm", "kohm"),

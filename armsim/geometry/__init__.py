@@ -5,5 +5,16 @@ Each shape has `gap(point)`: the signed distance of a point [m], and the outward
 
 from armsim.geometry.height_field import HeightField
 from armsim.geometry.shapes import Box, Cylinder, Geometry, Obstacle, Plane, Sphere
+from armsim.geometry.surface import CoulombFriction, Surface
 
-__all__ = ["Box", "Cylinder", "HeightField", "Obstacle", "Plane", "Geometry", "Sphere"]
+__all__ = [
+    "Box",
+    "CoulombFriction",
+    "Cylinder",
+    "Geometry",
+    "HeightField",
+    "Obstacle",
+    "Plane",
+    "Sphere",
+    "Surface",
+]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from armsim.expr import absolute, maximum, sqrt, where
+from armsim.geometry.surface import Surface
 from armsim.spatial import ZERO, Pose, Scalar, Vector, X, Y, Z
 
 Gap = tuple[Scalar, Vector]  # signed distance [m], outward unit normal
@@ -84,11 +85,12 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A shape of a name at its place in the world."""
+    """A shape of a name at its place in the world; without a surface nothing can touch it."""
 
     name: str
     shape: Geometry
     pose: Pose = Pose()
+    surface: Surface | None = None
 
     def gap(self, point: Vector) -> Gap:
         """As of the shape, for a point of the world; the normal along the world's axes."""

@@ -7,13 +7,14 @@ open number may take any value, so what it belongs to is built.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from armsim import document
 from armsim.expr import is_number
 from armsim.loading.frames import RADIANS, build_frame, place_joint
 from armsim.loading.settle import settle
-from armsim.loading.world import build_world
+from armsim.loading.world import build_contacts, build_world
 from armsim.model import (
     BASE,
     JOINT_TYPES,
@@ -60,7 +61,7 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
     tool = LinkFrame("tool", robot.tool.link or "", build_frame(robot.tool, degrees))
     more = (LinkFrame(name, it.link, build_frame(it, degrees)) for name, it in robot.frames.items())
     frames = (tool, *more)
-    return Arm(
+    arm = Arm(
         name=robot.name,
         gravity=Vector(*robot.gravity),
         base=build_frame(robot.base, degrees),
@@ -69,6 +70,7 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
         payloads=() if robot.payload is None else build_payloads(robot.payload, degrees),
         world=build_world(robot.world, degrees),
     )
+    return replace(arm, contacts=build_contacts(robot.contacts, arm)) if robot.contacts else arm
 
 
 def build_joint(joint: document.Joint, pre: Pose, offset: Scalar, after: Pose | None, degrees: bool) -> Joint:

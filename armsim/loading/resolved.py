@@ -8,7 +8,12 @@ from armsim import document
 def resolved_robot(robot: document.Robot) -> document.Robot:
     """A robot in full, in the unit of its file."""
     joints = [joint if joint.motor is None else joint.replaced(motor=_motor(joint.motor)) for joint in robot.joints]
-    return robot.replaced(joints=tuple(joints), parameters=robot.parameters or None, world=robot.world or None)
+    return robot.replaced(
+        joints=tuple(joints),
+        parameters=robot.parameters or None,
+        world=robot.world or None,
+        contacts=robot.contacts or None,
+    )
 
 
 def _motor(motor: document.Motor) -> document.Motor:

@@ -31,7 +31,7 @@ from armsim.loading.reference import resolved_reference
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
-from armsim.loading.world import build_world
+from armsim.loading.world import build_contacts, build_world
 from armsim.model import Arm
 from armsim.plant.columns import RowExtras
 from armsim.records import record
@@ -166,6 +166,8 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     if scenario.world:
         kept = [it for it in arm.world if it.name not in scenario.world]
         arm = replace(arm, world=(*kept, *build_world(scenario.world, degrees)))
+    if scenario.contacts:
+        arm = replace(arm, contacts=(*arm.contacts, *build_contacts(scenario.contacts, arm)))
     turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
 
     def si(values: Sequence[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
@@ -197,6 +199,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         logged=RowExtras(
             tuple(dict.fromkeys(name for name in scenario.log.frames if name != arm.tool.name)),
             tuple(dict.fromkeys(scenario.log.wrenches)),
+            tuple(contact.name for contact in arm.contacts),
         ),
     )
 
@@ -259,6 +262,7 @@ def resolved_scenario(scenario: Scenario) -> document.Scenario:
         external=content.external or None,
         payload=payload,
         world={name: _in_radians(it) if scenario.degrees else it for name, it in content.world.items()} or None,
+        contacts=tuple(it.replaced(name=it.label) for it in content.contacts) or None,
         log=document.Log(
             every=clock.at(clock.log_every),
             format=None if scenario.log_format == "csv" else scenario.log_format,

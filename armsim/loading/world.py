@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from armsim import document
-from armsim.geometry import Box, Cylinder, Geometry, HeightField, Obstacle, Plane, Sphere
+from armsim.document.world import HUNT_CROSSLEY
+from armsim.geometry import Box, CoulombFriction, Cylinder, Geometry, HeightField, Obstacle, Plane, Sphere, Surface
 from armsim.geometry.shapes import polar
 from armsim.loading.frames import build_frame
-from armsim.spatial import Vector
+from armsim.model import Arm, ContactPoint, LinkFrame
+from armsim.spatial import Pose, Vector
 
 
 def build_world(world: Mapping[str, document.Obstacle], degrees: bool) -> tuple[Obstacle, ...]:
@@ -19,7 +21,35 @@ def build_world(world: Mapping[str, document.Obstacle], degrees: bool) -> tuple[
         world: Settled, by name.
         degrees: Whether the file's angles are degrees.
     """
-    return tuple(Obstacle(name, _shape(it.shape), build_frame(it, degrees)) for name, it in world.items())
+    return tuple(
+        Obstacle(name, _shape(it.shape), build_frame(it, degrees), build_surface(it)) for name, it in world.items()
+    )
+
+
+def build_surface(it: document.Obstacle) -> Surface | None:
+    """The surface of an obstacle; None where nothing can touch it."""
+    if it.stiffness is None:
+        return None
+    given, friction, damping = it.friction, None, it.damping or 0.0
+    if given is not None:
+        own = given.stiffness or it.stiffness, given.damping or damping
+        friction = CoulombFriction(given.static, given.kinetic, *own)
+    if it.law == HUNT_CROSSLEY:
+        return Surface(it.stiffness, it.dissipation or 0.0, True, friction)
+    return Surface(it.stiffness, damping, False, friction)
+
+
+def build_contacts(contacts: Sequence[document.Contact], arm: Arm) -> tuple[ContactPoint, ...]:
+    """The contacts of an arm, settled."""
+    found = []
+    for it in contacts:
+        at, radius = arm.tool, 0.0
+        if it.frame is not None:
+            at = arm.frame(it.frame)
+        elif it.sphere is not None:
+            at, radius = LinkFrame(it.label, it.link, Pose(position=Vector(*it.sphere.center))), it.sphere.radius
+        found.append(ContactPoint(it.label, at, it.entries["with"], radius))
+    return tuple(found)
 
 
 def _shape(shape: Any) -> Geometry:

@@ -1,7 +1,7 @@
 """The model of an arm: frozen data, apart from its state, its numbers checked before it is built."""
 
 from armsim.model.arm import Arm
-from armsim.model.frame import TOOL, LinkFrame, Payload, share_of_interval
+from armsim.model.frame import TOOL, ContactPoint, LinkFrame, Payload, share_of_interval
 from armsim.model.joint import BASE, Joint, Limit, Mimic, Spring
 from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import BrushDrop, Coulomb, Motor, MotorLimits, Thermal
@@ -11,6 +11,7 @@ __all__ = [
     "TOOL",
     "Arm",
     "BrushDrop",
+    "ContactPoint",
     "Coulomb",
     "LinkFrame",
     "BASE",

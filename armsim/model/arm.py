@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from armsim.geometry import Obstacle
-from armsim.model.frame import TOOL, LinkFrame, Payload
+from armsim.model.frame import TOOL, ContactPoint, LinkFrame, Payload
 from armsim.model.joint import BASE, Joint, Limit, with_follower
 from armsim.records import record
 from armsim.spatial import ZERO, Inertia, Pose, Scalar, Symmetric, Vector
@@ -26,6 +26,7 @@ class Arm:
         frames: Frames fixed in links, the tool first.
         payloads: What they carry.
         world: What stands fixed around it.
+        contacts: Which of it resists which points and spheres of the arm.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Arm:
     frames: tuple[LinkFrame, ...] = (TOOL,)
     payloads: tuple[Payload, ...] = ()
     world: tuple[Obstacle, ...] = ()
+    contacts: tuple[ContactPoint, ...] = ()
 
     def __repr__(self) -> str:
         return f"Arm({self.name}: {', '.join(self.joint_names)})"

@@ -28,6 +28,23 @@ TOOL = LinkFrame("tool")
 
 
 @record
+class ContactPoint:
+    """A point of the arm, or a sphere, that an obstacle of the world resists.
+
+    Attributes:
+        name: Of the contact.
+        at: The point, or the sphere's centre.
+        obstacle: Name of the obstacle.
+        radius: Of the sphere; 0 for a point [m].
+    """
+
+    name: str
+    at: LinkFrame
+    obstacle: str
+    radius: Scalar = 0.0
+
+
+@record
 class Payload:
     """A body that a frame carries.
 

@@ -70,6 +70,7 @@ def _torques(part: str) -> Callable[[Instant], Sequence[Scalar]]:
 
 POSE = {"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"}
 VELOCITY = {**{f"v{axis}": f"v{axis}_m_s" for axis in "xyz"}, **{f"w{axis}": f"w{axis}_rad_s" for axis in "xyz"}}
+CONTACT = {"gap": "gap_m", "normal_force": "normal_force_N", "friction": "friction_N", "slip": "slip_m_s"}
 WRENCH = {"fx": "fx_N", "fy": "fy_N", "fz": "fz_N", "mx": "mx_Nm", "my": "my_Nm", "mz": "mz_Nm"}
 
 KINDS: dict[str, ColumnKind] = {
@@ -199,6 +200,15 @@ KINDS: dict[str, ColumnKind] = {
         logged="wrenches",
         called="wrench",
     ),
+    "contact": ColumnKind(
+        "the contact: distance from the solid, negative by the penetration; normal force; magnitudes of the friction force and "
+        "of the velocity of slip, 0 while it sticks or is apart",
+        "torque",
+        Instant.contact,
+        parts=CONTACT,
+        logged="contacts",
+        called="contact",
+    ),
 }
 
 
@@ -209,10 +219,12 @@ class RowExtras:
     Attributes:
         frames: Names of frames, whose poses and velocities; not that of the tool.
         wrenches: Names of joints and frames, and "base", whose wrenches.
+        contacts: Names of contacts: all that there are.
     """
 
     frames: tuple[str, ...] = ()
     wrenches: tuple[str, ...] = ()
+    contacts: tuple[str, ...] = ()
 
 
 @record
@@ -305,8 +317,9 @@ class Layout:
         """The heading of a column, and the factor from SI units to its unit."""
         kind = KINDS[column.quantity]
         if kind.parts is not None:
-            prefix, _, unit = kind.parts[column.of].partition("_")
-            return heading_of(prefix, column.at, unit, degrees)
+            text = kind.parts[column.of]
+            unit = (PART_UNIT.search(text) or ("", ""))[1]
+            return heading_of(text.removesuffix(f"_{unit}"), column.at, unit, degrees)
         (link,) = (link for link in self.arm.links if link.name == column.of)
         return heading_of(kind.prefix, column.of, kind.unit(link.kind), degrees)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 from functools import cached_property
 
 from armsim.actuation import JointTorque, coupling_forces
@@ -10,6 +11,7 @@ from armsim.control import Desired
 from armsim.dynamics import (
     Algorithm,
     InternalWrenches,
+    Touch,
     frame_pose,
     frame_velocity,
     kinetic_energy,
@@ -34,6 +36,7 @@ class Instant:
         algorithm: Of forward dynamics; by "crba", kinetic energy reuses its mass matrix.
         internal: What bearings, base and sensors carry.
         desired: What a reference that moves asks for; None without one.
+        touches: The contacts, by name.
     """
 
     arm: Arm
@@ -44,6 +47,12 @@ class Instant:
     algorithm: Algorithm
     internal: InternalWrenches
     desired: Desired | None = None
+    touches: Mapping[str, Touch] = field(default_factory=dict)
+
+    def contact(self, name: str) -> Sequence[Scalar]:
+        """Gap [m], normal force [N], and magnitudes of friction [N] and slip velocity [m/s] of a contact, by its name."""
+        touch = self.touches[name]
+        return [touch.gap, touch.normal_force, touch.friction.norm, touch.slip.norm]
 
     def pose(self, frame: str = "tool") -> Sequence[Scalar]:
         """Position [m] and unit quaternion of a frame in the world, by its name."""

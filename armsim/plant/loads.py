@@ -5,12 +5,13 @@ A load on a single joint is a part of `armsim.actuation.JointTorque`; here they 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
 from armsim.actuation import (
+    CONTACTS,
     SPRINGS,
     JointTorque,
     Works,
@@ -25,12 +26,17 @@ from armsim.actuation import (
 from armsim.actuation import motor as dc
 from armsim.control import Command, Controller, Memory, Seen
 from armsim.dynamics import (
+    Contact,
     ExternalWrench,
     Law,
+    Touch,
     Wrench,
+    contacts_of,
     external_power,
+    frame_position,
     joint_forces,
     link_wrenches,
+    told_to,
 )
 from armsim.expr import Scalar, Switches, Table, absolute, either, fma, maximum, minimum, negated
 from armsim.integrate import Motion
@@ -100,10 +106,23 @@ class Loads:
         return tuple(wrench for wrench in self.external if wrench.follows)
 
     @cached_property
+    def contacts(self) -> tuple[Contact, ...]:
+        """The contacts with the world, which follow the motion likewise."""
+        return contacts_of(self.arm)
+
+    def contact_states(self, q: Sequence[Scalar]) -> dict[str, Scalar]:
+        """The further states of contacts that stick at joint positions q without friction force, by name."""
+        found: dict[str, Scalar] = {}
+        for contact in self.contacts:
+            found |= contact.begin(frame_position(self.arm, q, contact.at))
+        return found
+
+    @cached_property
     def others(self) -> tuple[str, ...]:
         """Names of the works of what not every arm has."""
         springs = (SPRINGS,) if self.arm.sprung else ()
-        return (*springs, *works_of(self.arm))
+        contacts = (CONTACTS,) if self.contacts else ()
+        return (*springs, *contacts, *works_of(self.arm))
 
     @property
     def corner_tables(self) -> list[Table]:
@@ -235,21 +254,36 @@ class Loads:
                 torques.append(unpowered(joint, q, qd))
             else:
                 torques.append(driven(joint, self.command.output, u[i], q, qd, currents.get(i), beyond[i]))
-        for torque, force in zip(torques, self.law_forces(t, y.q, y.v, held), strict=False):
+        for torque, force in zip(torques, self.law_forces(t, y, held, self.wrench_laws), strict=False):
             torque.external = force
+        for torque, force in zip(torques, self.law_forces(t, y, held, self.contacts), strict=False):
+            torque.contact = force
         return torques
 
-    def law_forces(self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> list[Scalar]:
-        """The joint forces of the external wrenches that follow the motion [N·m or N]; none if there are none."""
-        wrenches = link_wrenches(self.arm, held.since, q, self.wrench_laws, t, v)
-        return [] if wrenches is None else joint_forces(self.arm, q, wrenches)
+    def law_forces(self, t: Scalar, y: Motion, held: Held, of: Sequence[ExternalWrench]) -> list[Scalar]:
+        """The joint forces of external wrenches that follow the motion [N·m or N]; none if there are none."""
+        wrenches = link_wrenches(self.arm, held.since, y.q, of, t, y.v, y.z.contacts)
+        return [] if wrenches is None else joint_forces(self.arm, y.q, wrenches)
+
+    def touches(self, t: Scalar, y: Motion) -> list[Touch]:
+        """The contacts, in order."""
+        if not self.contacts:
+            return []
+        told = told_to(self.arm, self.contacts, t, y.q, y.v, y.z.contacts)
+        return [contact.touch(told) for contact in self.contacts]
 
     def all_wrenches(
-        self, t: Scalar, q: Sequence[Scalar], v: Sequence[Scalar], held: Held, at: str | None = None
+        self,
+        t: Scalar,
+        q: Sequence[Scalar],
+        v: Sequence[Scalar],
+        held: Held,
+        at: str | None = None,
+        states: Mapping[str, Scalar] | None = None,
     ) -> list[Wrench] | None:
-        """All external wrenches on the links, or those that are applied at a frame, by its name."""
-        of = [wrench for wrench in self.external if at in (None, wrench.at.name)]
-        return link_wrenches(self.arm, held.since, q, of, t, v)
+        """All external wrenches on the links, or those that are applied at a frame, by its name; for `states` see `Contact`."""
+        of = [wrench for wrench in (*self.external, *self.contacts) if at in (None, wrench.at.name)]
+        return link_wrenches(self.arm, held.since, q, of, t, v, states)
 
     def saturated(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Any]:
         """Whether a limit of its command, motor or amplifier acts on every joint, under the torques of then."""
@@ -283,7 +317,10 @@ class Loads:
         control = Memory()
         if self.command is not None and not self.sampled:
             control = self.command.rates(t, self.seen(y, held), y.z.control, *self._piece(held))
-        return Further(control, self.current_rates(y, held, torques) if self.integrated else [])
+        contacts: dict[str, Scalar] = {}
+        for touch in self.touches(t, y):
+            contacts |= touch.rates
+        return Further(control, self.current_rates(y, held, torques) if self.integrated else [], contacts)
 
     def current_rates(self, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Scalar]:
         """Rates of the armature currents that are states [A/s], in the order of `inductive`."""

@@ -2,8 +2,8 @@
 
 State is a flat list of scalars with named slots: joint positions, joint velocities, what the controller remembers, where the
 command is sampled the commands held since the last sample, armature currents of motors with an inductance, the memory of
-step-size control, on request the work done so far, and how far an adaptive method has run ahead. Inside it is a
-`armsim.plant.state.State`.
+step-size control, on request the work done so far, how far an adaptive method has run ahead, and the states of contacts with
+friction. Inside it is a `armsim.plant.state.State`.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Plant:
         names = [joint.name for joint in self.arm.joints]
         control = [] if self.command is None else self.command.slots(names)
         parts = (control, self.sampled, [*self.inductive], self.integrator.memory, self.works)
-        return State.slots(names, *parts) + self.run_ahead
+        return State.slots(names, *parts) + self.run_ahead + tuple(self.loads.contact_states([0.0] * self.arm.n))
 
     @property
     def works(self) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ class Plant:
 
     @property
     def run_ahead(self) -> tuple[str, ...]:
-        """Names of the state's last entries: how far an integrator has run ahead, if it does."""
+        """Names of the state's entries before those of contacts: how far an integrator has run ahead, if it does."""
         nothing = [0.0] * self.arm.n
         return tuple(f"ahead{i}" for i in range(len(leaves(self._begin(nothing, nothing, 0.0).ahead))))
 
@@ -157,6 +157,7 @@ class Plant:
             currents=[0.0] * len(self.inductive),
             memory=[0.0] * len(self.integrator.memory),
             works=Works(0.0, 0.0, 0.0, 0.0, others=dict.fromkeys(self.loads.others, 0.0)) if self.audit else None,
+            contacts=self.loads.contact_states(q),
         )
         if self.ahead:
             x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, len(self.loads.latched))
@@ -203,7 +204,9 @@ class Plant:
             after, memory, ahead = self.integrator.adaptive.follow(system, t, dt, x.memory, self.tolerance, ahead)
         control = x.control if self.sampled else self._clamped(after.z.control)
         currents = after.z.currents if self.loads.integrated else self._currents_after(t, y, held, dt)
-        end = State(calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead)
+        end = State(
+            calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead, after.z.contacts
+        )
         return exchanged(self.arm, t, dt, end).flat()
 
     def _clamped(self, control: Memory) -> Memory:
@@ -221,7 +224,8 @@ class Plant:
     def motion_of(self, x: State) -> Motion:
         """The motion that the integrator advances: what a controller remembers only if it is continuous."""
         control = Memory() if self.sampled else x.control
-        return Motion(x.q, x.qd, Further(control, x.currents if self.loads.integrated else []), x.works)
+        further = Further(control, x.currents if self.loads.integrated else [], x.contacts)
+        return Motion(x.q, x.qd, further, x.works)
 
     def held(self, t: Scalar, x: State) -> Held:
         """What is constant during a step that begins at time t [s], and from the last landing on if the integrator is ahead."""
@@ -242,7 +246,7 @@ class Plant:
         """What formulas may name: rows in which all is logged that can be."""
         frames = [frame.name for frame in self.arm.frames]
         names = dict.fromkeys((BASE, *self.arm.link_names, *frames))
-        return replace(self.layout, logged=RowExtras(tuple(frames), tuple(names)))
+        return replace(self.layout, logged=RowExtras(tuple(frames), tuple(names), self.logged.contacts))
 
     @property
     def follows(self) -> bool:
@@ -259,9 +263,12 @@ class Plant:
         x = self.parts(state)
         held = self.held(t, x)
         arm = self.arm.at(held.since)
-        internal = InternalWrenches(arm, x.q, qd, qdd, partial(self.loads.all_wrenches, t, x.q, qd, held))
+        internal = InternalWrenches(
+            arm, x.q, qd, qdd, partial(self.loads.all_wrenches, t, x.q, qd, held, states=x.contacts)
+        )
         desired = self.command.reference.at(t) if self.follows and isinstance(self.command, Controller) else None
-        return Instant(arm, x.q, qd, qdd, torques, self.algorithm, internal, desired)
+        touches = dict(zip([x.name for x in self.arm.contacts], self.loads.touches(t, self.motion_of(x)), strict=True))
+        return Instant(arm, x.q, qd, qdd, torques, self.algorithm, internal, desired, touches)
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t [s] on, n each."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import Any
 
 from armsim.actuation import Works
@@ -25,6 +26,7 @@ class State:
         memory: The state of step-size control.
         works: Work done on the arm since the start [J]; None where it is not counted.
         ahead: How far the integrator has run ahead; None where it lands on every step.
+        contacts: The further states of contacts, by name.
     """
 
     q: list[Scalar]
@@ -35,6 +37,7 @@ class State:
     memory: list[Scalar]
     works: Works | None
     ahead: Ahead | None = None
+    contacts: dict[str, Scalar] = field(default_factory=dict)
 
     def flat(self) -> list[Scalar]:
         """The state as a list."""
@@ -78,10 +81,12 @@ class Further:
     Attributes:
         control: What a continuous controller remembers, a `Memory`; of linear equations its rows.
         currents: Armature currents, where the integrator advances them.
+        contacts: The further states of contacts, by name.
     """
 
     control: Any
     currents: list[Scalar]
+    contacts: dict[str, Scalar] = field(default_factory=dict)
 
 
 @record(frozen=False)

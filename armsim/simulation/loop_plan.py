@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from armsim import sources
 from armsim.compile import LoopBody
+from armsim.dynamics.contact import ANCHOR, COEFFICIENT
 from armsim.expr import Scalar, Structure, flatten, leaves, loop, trace, unflatten, where
 from armsim.integrate import Tolerance
 from armsim.loading import Scenario
@@ -34,6 +35,7 @@ BOUNDS |= {
     "samples": 1e15,
     "held": 1e15,
     "queued": 1e15,
+    **dict.fromkeys((*ANCHOR, COEFFICIENT), 1e30),
 }
 
 SUMMARISED = "peak_torque"  # the measure that the summary of every run is made from

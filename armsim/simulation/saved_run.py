@@ -79,7 +79,9 @@ def saved_run(record: RunRecord) -> Run:
     tables = [RowBlocks(path, strict=True) for path in record.tables]
     found = sum(len(table.headings) - 1 for table in tables)
     log = record.value("scenario", "log", kind=Mapping)
-    logged = RowExtras(*(tuple(log.get(key, ())) for key in ("frames", "wrenches")))
+    given = record.value("scenario", kind=Mapping).get("contacts", ())
+    contacts = (*(contact.name for contact in arm.contacts), *(contact["name"] for contact in given))
+    logged = RowExtras(tuple(log.get("frames", ())), tuple(log.get("wrenches", ())), contacts)
     layout = Layout(arm, found > len(Layout(arm, False, logged).columns), logged)
     both = zip(layout.headings(), layout.headings(True), strict=True)
     spelled = [{own.text: 1.0, other.text: other.factor} for own, other in both]

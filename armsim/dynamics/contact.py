@@ -1,0 +1,132 @@
+"""Contact of points and spheres of an arm with solids of the world: normal force and friction, as external wrenches.
+
+Friction is a spring and a damper from an anchor, within Coulomb's cone; docs/contact.md derives it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from armsim.dynamics.external import OF_FRAME, ExternalWrench
+from armsim.dynamics.rnea import Wrench
+from armsim.expr import Scalar, both, negated, sqrt, where
+from armsim.geometry import Obstacle, Surface
+from armsim.model import Arm
+from armsim.records import record
+from armsim.spatial import ZERO, Vector, cross
+
+ANCHOR = ("anchorx", "anchory", "anchorz")
+COEFFICIENT = "coefficient"
+VANISHING = (
+    1e-60  # N²: what is added to the square of a force that is divided by, which may be 0 where the contact is apart
+)
+
+
+@record
+class Touch:
+    """A contact at an instant.
+
+    Attributes:
+        gap: Distance from the solid, negative by the penetration [m].
+        normal: Unit normal of the solid there.
+        normal_force: [N].
+        friction: Friction force on the arm [N].
+        slip: Velocity at which it slips, zero while it sticks or is apart [m/s].
+        rates: Of the contact's further states.
+    """
+
+    gap: Scalar
+    normal: Vector
+    normal_force: Scalar
+    friction: Vector
+    slip: Vector
+    rates: dict[str, Scalar]
+
+
+@record(kw_only=True)
+class Contact(ExternalWrench):
+    """A contact of a point or a sphere of the arm, centred at `at`, with a solid.
+
+    With friction it has further states: the anchor, a point fixed in the world while the contact sticks, and the coefficient of
+    friction where the static one differs from the kinetic one.
+
+    Attributes:
+        name: Of the contact.
+        obstacle: The solid, with a surface.
+        radius: Of the sphere; 0 for a point [m].
+    """
+
+    name: str
+    obstacle: Obstacle
+    radius: Scalar = 0.0
+
+    follows = True
+
+    @property
+    def surface(self) -> Surface:
+        """The law of its forces."""
+        assert self.obstacle.surface is not None
+        return self.obstacle.surface
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Position and velocities of the frame."""
+        return frozenset(f"{part}_{self.at.name}" for part in OF_FRAME)
+
+    def begin(self, center: Vector) -> dict[str, Scalar]:
+        """The further states where the contact sticks without friction force, by name."""
+        friction = self.surface.friction
+        if friction is None:
+            return {}
+        states = dict(zip(map(self.state, ANCHOR), center, strict=True))
+        return states if friction.kinetic is None else {**states, self.state(COEFFICIENT): friction.static}
+
+    def state(self, part: str) -> str:
+        """The name of a further state."""
+        return f"{part}_{self.name}"
+
+    def components(self, told: Mapping[str, Scalar]) -> Wrench:
+        touch = self.touch(told)
+        force = touch.normal * touch.normal_force + touch.friction
+        return cross(touch.normal * -self.radius, force), force
+
+    def touch(self, told: Mapping[str, Scalar]) -> Touch:
+        """The contact at a motion; a contact whose states are not told sticks without friction force."""
+        center, v, w = (Vector(*(told[f"{kind}{axis}_{self.at.name}"] for axis in "xyz")) for kind in ("", "v", "w"))
+        distance, n = self.obstacle.gap(center)
+        gap, normal_speed = distance - self.radius, n.dot(v)
+        force = self.surface.normal_force(gap, normal_speed)
+        friction = self.surface.friction
+        if friction is None:
+            return Touch(gap, n, force, ZERO, ZERO, {})
+
+        states = {**self.begin(center), **told}
+        rolling = cross(w, n * self.radius)  # of the anchor while the contact sticks
+        velocity = v - rolling
+        stretch = center - Vector(*(states[self.state(part)] for part in ANCHOR))
+        # the force that would stop all slip, and its share within the cone
+        trial = tangential(stretch * friction.stiffness + velocity * friction.damping, n)
+        coefficient = states.get(self.state(COEFFICIENT), friction.static)
+        bound, squared = coefficient * force, trial.dot(trial)
+        touches = gap < 0.0
+        slips = negated(both(touches, squared <= bound * bound))
+        share = where(slips, bound / sqrt(squared + VANISHING), 1.0)
+        pace = friction.stiffness / friction.damping
+        creep = (velocity + stretch * pace) * (1.0 - share)
+        rates = dict(zip(map(self.state, ANCHOR), rolling + creep, strict=True))
+        if friction.kinetic is not None:
+            settled = where(both(slips, touches), friction.kinetic, friction.static)
+            rates[self.state(COEFFICIENT)] = (settled - coefficient) * pace
+        slip = tangential(creep, n) * where(touches, 1.0, 0.0)
+        return Touch(gap, n, force, trial * -share, slip, rates)
+
+
+def contacts_of(arm: Arm) -> tuple[Contact, ...]:
+    """The contacts of an arm with its world."""
+    world = {obstacle.name: obstacle for obstacle in arm.world}
+    return tuple(Contact(at=it.at, name=it.name, obstacle=world[it.obstacle], radius=it.radius) for it in arm.contacts)
+
+
+def tangential(x: Vector, n: Vector) -> Vector:
+    """The part of a vector across a unit normal."""
+    return x.plus(-n.dot(x), n)

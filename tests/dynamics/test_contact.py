@@ -1,0 +1,191 @@
+"""Contacts with the world: normal forces and friction against closed forms and laws of mechanics."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ellipk
+
+import armsim
+from armsim.integrate import METHODS
+
+G, MASS = 9.81, 2.0
+STIFF, DAMPING = 1e4, 40.0
+DIRECTIONS = {"x": [1, 0, 0], "y": [0, 1, 0], "z": [0, 0, 1]}
+TIGHT = {"rtol": 1e-10, "atol": 1e-13}
+OMEGA, DECAY = math.sqrt(STIFF / MASS), DAMPING / (2 * MASS)
+DAMPED = math.sqrt(OMEGA**2 - DECAY**2)
+
+
+def block(axes="z", gravity=(0.0, 0.0, 0.0), mass=MASS):
+    """A mass on rails along axes of the world."""
+    rail = {"type": "prismatic", "bodies": []}
+    joints = [{**rail, "name": axis, "origin": {"axis": DIRECTIONS[axis]}} for axis in axes]
+    joints[-1]["bodies"] = [{"point": {"mass": mass}}]
+    head = {"format": "armsim/robot/1", "name": "block", "convention": "origin"}
+    return {**head, "gravity": [*gravity], "joints": joints}
+
+
+def scene(robot, surface, method="rk54", duration=0.1, q=None, qd=None, dt=1e-4, shape=None, **keys):
+    """The robot's tool and a floor."""
+    adaptive = METHODS[method].adaptive is not None
+    still = [0.0] * len(robot["joints"])
+    return {
+        "format": "armsim/scenario/1",
+        "robot": robot,
+        "duration": duration,
+        "integrator": {"method": method, **(TIGHT if adaptive else {"dt": dt})},
+        "initial": {"q": q or still, "qd": qd or still},
+        "world": {"floor": {**(shape or {"plane": {}}), **surface}},
+        "contacts": [{"frame": "tool", "with": "floor"}],
+        **keys,
+    }
+
+
+def rebound():
+    """Time in contact of a linear spring and damper that never pulls, and restitution.
+
+    The force vanishes where tan(ωt) = -c / ((k - c δ) / ω) with δ = c / 2 m; there the velocity is exp(-δ t) times the first one.
+    """
+    t = (math.pi - math.atan2(DAMPING * DAMPED, STIFF - DAMPING * DECAY)) / DAMPED
+    return t, math.exp(-DECAY * t)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_linear_spring_and_damper_throws_a_body_back_with_its_restitution(method):
+    run = armsim.simulate(
+        scene(block(), {"stiffness": STIFF, "damping": DAMPING}, method, q=[0.01], qd=[-1.0], dt=2e-5)
+    )
+    time, restitution = rebound()
+    order = METHODS[method].order
+    exact = METHODS[method].locates
+    assert run.state[1] == pytest.approx(restitution, rel=1e-8 if exact else 4e-3 if order == 1 else 1e-3)
+    assert run.q[-1, 0] == pytest.approx(
+        restitution * (0.1 - 0.01 - time - DAMPING / STIFF), abs=1e-9 if exact else 4e-4
+    )
+    audit = run.summary()["audit"]
+    assert audit["others"]["contacts"] == pytest.approx(-MASS / 2 * (1 - restitution**2), rel=1e-7 if exact else 1e-2)
+    assert audit["relative"] < (1e-8 if exact else 5e-3)
+
+
+def test_the_force_never_pulls_and_is_the_law_in_every_row():
+    surface = {"stiffness": STIFF, "damping": DAMPING}
+    run = armsim.simulate(scene(block(), surface, q=[0.01], qd=[-1.0], log={"every": 1e-4}))
+    gap, force, v = run["gap_tool_floor_m"], run["normal_force_tool_floor_N"], run.qd[:, 0]
+    assert gap.tolist() == run.q[:, 0].tolist()
+    law = np.where(gap < 0, np.maximum(-STIFF * gap - DAMPING * v, 0.0), 0.0)
+    assert force == pytest.approx(law, abs=1e-9)
+    assert force.max() > 50.0
+    assert ((gap < 0) & (force == 0.0)).any()  # it has let go before the surface is back
+    assert not np.any(run["friction_tool_floor_N"])
+
+
+@pytest.mark.parametrize("speed", [0.2, 1.0])
+def test_hunt_and_crossleys_law_loses_the_energy_of_its_integral(speed):
+    dissipation = 0.4
+    surface = {"law": "hunt_crossley", "stiffness": STIFF, "dissipation": dissipation}
+    run = armsim.simulate(scene(block(), surface, q=[0.01], qd=[-speed], duration=0.2))
+    back = run.state[1]
+
+    def spent(v):
+        """The integral of v dv / (1 + d v) from 0: the same on both ways, as x dx is."""
+        return v / dissipation - math.log1p(dissipation * v) / dissipation**2
+
+    assert spent(-back) == pytest.approx(spent(speed), rel=1e-8)
+    assert back / speed == pytest.approx(1 - 2 / 3 * dissipation * speed, abs=(dissipation * speed) ** 2)
+
+
+def test_a_pendulum_meets_a_soft_wall_when_it_should():
+    """Without gravity and damping: it turns with 1 rad/s, meets the wall x = 0 of 90 degrees, and comes back."""
+    length, inertia, stiffness = 0.5, 0.3, 2e4
+    body = {"inertia": {"mass": 1, "center": [0, 0, 0], "about": "origin", "xx": 1, "yy": 1, "zz": inertia}}
+    joint = {"name": "R", "type": "revolute", "origin": {"axis": [0, 0, 1]}, "bodies": [body]}
+    robot = {**block(), "joints": [joint], "tool": {"xyz": [length, 0, 0]}}
+    wall = {"plane": {"normal": [1, 0, 0]}}
+    before, duration = 0.1, 0.25
+    asked = scene(robot, {"stiffness": stiffness}, q=[math.pi / 2 - before], qd=[1.0], shape=wall, duration=duration)
+    run = armsim.simulate(asked)
+    # behind the wall J a'' = -k l² sin a cos a: a quarter of a pendulum's swing, an elliptic integral
+    modulus = inertia / (stiffness * length**2)
+    contact = 2 * math.sqrt(modulus) * ellipk(modulus)
+    assert run.qd[-1, 0] == pytest.approx(-1.0, rel=1e-9)
+    assert run.q[-1, 0] == pytest.approx(math.pi / 2 - (duration - before - contact), abs=1e-9)
+    told = run.measure("integral(step(-gap_tool_floor))")
+    assert told == pytest.approx(contact, rel=0.02)  # by the trapezoid rule over the moments
+
+
+def test_a_sliding_block_stops_where_coulombs_friction_stops_it():
+    mu, v, k = 0.4, 1.0, 1e5
+    friction = {"static": mu, "stiffness": k, "damping": 400}
+    sink = -MASS * G / STIFF
+    asked = scene(
+        block("xz", (0, 0, -G)), {"stiffness": STIFF, "friction": friction}, q=[0.0, sink], qd=[v, 0.0], duration=0.5
+    )
+    run = armsim.simulate(asked)
+    stretch = mu * MASS * G / k  # by which the spring takes it back in the end
+    assert run.q[-1, 0] == pytest.approx(v**2 / (2 * mu * G) - stretch, abs=1e-8)
+    slipping = run["slip_tool_floor_m_s"] > 0
+    assert run["friction_tool_floor_N"][slipping] == pytest.approx(mu * MASS * G, rel=1e-9)
+    stopped = np.argmin(slipping)
+    assert run.t[stopped] == pytest.approx(v / (mu * G), abs=6e-3)  # it creeps into the stick within some c / k = 4 ms
+    assert not slipping[stopped:].any()
+    audit = run.summary()["audit"]
+    assert audit["others"]["contacts"] == pytest.approx(-MASS / 2 * v**2, rel=1e-7)
+    assert audit["relative"] < 1e-8
+
+
+def incline(angle, mu, **keys):
+    """A block on a plane, which gravity pulls along x as on an incline."""
+    robot = block("xyz", (G * math.sin(angle), 0, -G * math.cos(angle)))
+    friction = {**mu, "stiffness": 1e5, "damping": 400}
+    surface = {"stiffness": 1e5, "damping": 400, "friction": friction}
+    sink = -MASS * G * math.cos(angle) / 1e5
+    return scene(robot, surface, q=[0.0, 0.0, sink], **keys)
+
+
+@pytest.mark.parametrize("method", ["rk54", "rodas", "rk4"])
+def test_a_block_below_the_angle_of_friction_stays_for_a_hundred_seconds(method):
+    asked = incline(math.atan(0.3), {"static": 0.4, "kinetic": 0.2}, method=method, dt=1e-3, duration=100)
+    run = armsim.simulate({**asked, "log": {"every": 10}})
+    x = run.q[:, 0]
+    assert x[1] == pytest.approx(MASS * G * math.sin(math.atan(0.3)) / 1e5, rel=1e-6)
+    assert np.abs(x[1:] - x[1]).max() < 1e-12
+    assert not run["slip_tool_floor_m_s"].any()
+
+
+@pytest.mark.parametrize("method", ["rk54", "rodas", "rk4", "semi_implicit_euler"])
+def test_a_block_above_the_angle_of_friction_slides_with_what_the_cone_leaves(method):
+    angle = math.atan(0.5)
+    asked = incline(angle, {"static": 0.4, "kinetic": 0.3}, method=method, dt=1e-4, duration=1)
+    run = armsim.simulate({**asked, "log": {"every": 0.5}})
+    a = G * (math.sin(angle) - 0.3 * math.cos(angle))
+    # exact once the coefficient is the kinetic one, a few c / k after it gave way
+    assert run.qd[2, 0] - run.qd[1, 0] == pytest.approx(a * 0.5, rel=1e-7 if METHODS[method].order > 1 else 1e-4)
+    assert run["friction_tool_floor_N"][2] == pytest.approx(0.3 * MASS * G * math.cos(angle), rel=1e-6)
+
+
+def test_friction_gives_way_at_the_static_coefficient_and_slides_at_the_kinetic_one():
+    """Pulled by a force that grows slowly; the direction is that of the pull, obliquely to the axes."""
+    pull = {"frame": "tool", "force": ["3*t", "4*t", 0]}
+    asked = incline(0.0, {"static": 0.5, "kinetic": 0.2}, duration=2.5)
+    run = armsim.simulate({**asked, "external": [pull], "log": {"every": 1e-3}})
+    slipping = run["slip_tool_floor_m_s"] > 0
+    force = run["friction_tool_floor_N"]
+    assert run.t[np.argmax(slipping)] == pytest.approx(0.5 * MASS * G / 5, abs=2e-3)
+    assert force[~slipping].max() == pytest.approx(0.5 * MASS * G, rel=1e-3)
+    assert force[-1] == pytest.approx(0.2 * MASS * G, rel=1e-6)
+    assert run.qd[-1, 1] / run.qd[-1, 0] == pytest.approx(4 / 3, rel=1e-9)
+    assert slipping[np.argmax(slipping) :].all()
+
+
+def test_runs_in_lanes_and_in_python_have_the_bits_of_single_ones():
+    surface = {"stiffness": STIFF, "damping": DAMPING, "friction": {"static": 0.5, "kinetic": 0.4}}
+    asked = scene(block("xz", (0, 0, -G)), surface, "rk4", 0.02, [0.0, 0.005], [0.3, -1.0], 1e-3)
+    path, values = "world.floor.friction.kinetic", [0.1, 0.2, 0.3, 0.4, 0.45]
+    many = armsim.simulate_many(asked, {path: values})
+    single = [armsim.simulate(asked, {path: value}) for value in values]
+    assert many.q.tolist() == [run.q[-1].tolist() for run in single]
+    python = armsim.simulate(asked, {path: values[1]}, engine="python")
+    assert python.state == single[1].state
