@@ -299,6 +299,16 @@ def rotation_rpy(roll: Scalar, pitch: Scalar, yaw: Scalar) -> Matrix:
     return rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
 
 
+def rotation_quaternion(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Matrix:
+    """The rotation of a quaternion of any length but 0."""
+    s = 2.0 / fma(w, w, fma(x, x, fma(y, y, z * z)))
+    return Matrix(
+        Vector(1.0 - s * fma(y, y, z * z), s * fma(x, y, -(w * z)), s * fma(x, z, w * y)),
+        Vector(s * fma(x, y, w * z), 1.0 - s * fma(x, x, z * z), s * fma(y, z, -(w * x))),
+        Vector(s * fma(x, z, -(w * y)), s * fma(y, z, w * x), 1.0 - s * fma(x, x, y * y)),
+    )
+
+
 def roll_pitch_yaw(R: Matrix) -> list[float]:
     """Roll, pitch and yaw [rad] of a rotation of numbers, R = Rz(yaw) Ry(pitch) Rx(roll): the inverse of `rotation_rpy`.
 

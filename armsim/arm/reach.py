@@ -37,11 +37,11 @@ def reach(arm: Arm) -> float:
     start = own_poses(arm, [0.0] * arm.n)[path[0]].position
     rng = random.Random(0)
     poses = [list(arm.initial)]
-    poses += [[rng.uniform(*_range(joint)) for joint in arm.joints] for _ in range(STARTS - 1)]
+    poses += [[rng.uniform(*usable_range(joint)) for joint in arm.joints] for _ in range(STARTS - 1)]
     return max(_climb(arm, joints, start, q) for q in poses)
 
 
-def _range(joint: Joint) -> tuple[float, float]:
+def usable_range(joint: Joint) -> tuple[float, float]:
     """The range of a joint; at most one turn of a revolute one, and not infinite."""
     limit = joint.limit
     lower, upper = (-math.inf, math.inf) if limit is None else (limit.lower, limit.upper)
@@ -88,7 +88,7 @@ def _best(joint: Joint, r: Vector, c: Vector) -> list[float]:
     ends = [bound for bound in joint.bounds if bound is not None]
     if not joint.kind.turns:
         return ends
-    lower, upper = _range(joint)
+    lower, upper = usable_range(joint)
     if joint.kind.slides:
         return [*ends, _farthest_of_screw(joint, r, c, lower, upper)]
     q = math.atan2(c.y * r.x - c.x * r.y, c.x * r.x + c.y * r.y) + math.pi - joint.offset
@@ -119,7 +119,7 @@ def _farthest_as_one(arm: Arm, i: int, start: Vector, q: list[float]) -> float:
         d = frame_position(arm, [*q[:i], x, *q[i + 1 :]], arm.tool) - start
         return float(d.dot(d))
 
-    return max(q[i], _farthest(squared, *_range(arm.joints[i])), key=squared)
+    return max(q[i], _farthest(squared, *usable_range(arm.joints[i])), key=squared)
 
 
 def _farthest(squared: Callable[[float], float], lower: float, upper: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +21,13 @@ from armsim.expr import Scalar, finite_or_nan, leaves, trace
 from armsim.files.faults import suggestion
 from armsim.formulas.bounds import BOUNDS
 from armsim.loading import Given, Overrides, read_robot
-from armsim.model import BASE, Arm
+from armsim.model import BASE, Arm, LinkFrame
 from armsim.plant import accelerations
 from armsim.simulation.engine import ENGINES
+from armsim.spatial import X, Y, Z
+
+if TYPE_CHECKING:
+    from armsim.arm.pose_search import PoseSolutions
 
 LARGEST_POSITION = BOUNDS["rad or m"].largest  # up to there sine and cosine are exact to 2 ulp
 WHOLE = 64  # motions worth a thread
@@ -264,13 +268,60 @@ class Robot:
         """Geometric Jacobian of a frame, the tool unless named, in world axes, angular velocity first, shape (..., 6, n)."""
         return self._of_frame("jacobian", dynamics.frame_jacobian, (6, self.arm.n), q, frame)
 
-    def _of_frame(self, name: str, body: Callable[..., Any], shape: tuple[int, ...], q: ArrayLike, frame: str) -> Array:
+    def inverse_kinematics(
+        self,
+        pose: Frames | ArrayLike,
+        near: ArrayLike | None = None,
+        limits: bool = True,
+        frame: str = "tool",
+        axis: tuple[Literal["x", "y", "z"], ArrayLike] | None = None,
+        weights: tuple[float, float] = (1.0, 1.0),
+        report: bool = False,
+    ) -> Array | PoseSolutions:
+        """Joint positions that bring a frame to a pose [rad or m], shape (n,), or (m, n) for many; exact to rounding.
+
+        Levenberg-Marquardt from `near`, then from starts around it, further and further away, until one leads to the pose; or
+        from the middle of the joints' ranges and starts that fill them evenly. Every step is of least norm where there are more
+        joints than conditions. A row of many that has no solution is NaN.
+
+        Args:
+            pose: `Frames` as `forward_kinematics` gives them, or positions alone [m], shape (3,) or (m, 3).
+            near: Joint positions to begin with [rad or m], shape (n,) or (m, n).
+            limits: Whether the joints' limits hold.
+            frame: Its name.
+            axis: An axis of the frame and the direction in the world along which it is to point, such as ("z", [0, 0, -1]), of
+                shape (3,) or (m, 3); beside positions alone.
+            weights: Of position [1/m] and angle [1/rad], by which the nearest pose is told where there is no solution.
+            report: Whether to return `PoseSolutions`, with what is missing; of a row without a solution at the nearest pose.
+
+        Raises:
+            NoSolution: There is none of a single pose; says why, and has the nearest pose.
+        """
+        from armsim.arm.pose_search import PoseSearch, pose_goals, solve_poses
+
+        directions = {"x": X, "y": Y, "z": Z}
+        if axis is not None and axis[0] not in directions:
+            raise UsageError.of(
+                "axis", "x, y or z, and a direction", repr(axis[0]), 'write for example ("z", [0, 0, -1])'
+            )
+        along = None if axis is None else directions[axis[0]]
+        search = PoseSearch(
+            self, self._frame(frame), along, isinstance(pose, tuple), limits, np.array(weights, dtype=float)
+        )
+        found = solve_poses(search, pose_goals(pose, axis), None if near is None else self._array("near", near))
+        return found if report else found.q
+
+    def _frame(self, name: str) -> LinkFrame:
         frames = {one.name: one for one in self.arm.frames}
-        if frame not in frames:
-            mend = suggestion(str(frame), frames, "frames are")
-            raise UsageError.of("frame", f"the name of a frame of {self.arm.name}", repr(frame), mend)
+        if name not in frames:
+            mend = suggestion(str(name), frames, "frames are")
+            raise UsageError.of("frame", f"the name of a frame of {self.arm.name}", repr(name), mend)
+        return frames[name]
+
+    def _of_frame(self, name: str, body: Callable[..., Any], shape: tuple[int, ...], q: ArrayLike, frame: str) -> Array:
+        found = self._frame(frame)
         name = name if frame == "tool" else f"{name} of {frame}"
-        return self._ask(name, lambda arm, q: body(arm, q, frames[frame]), shape, q=q)
+        return self._ask(name, lambda arm, q: body(arm, q, found), shape, q=q)
 
     def wrenches(
         self,

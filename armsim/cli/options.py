@@ -27,6 +27,7 @@ flag = functools.partial(click.option, is_flag=True)
 TURN = 1.001 * math.tau  # rad
 JOINT_OPTIONS = {
     "q": ("positions", "rad or m"),
+    "near": ("positions", "rad or m"),
     "qd": ("velocities", "rad/s or m/s"),
     "qdd": ("accelerations", "rad/s² or m/s²"),
     "torque": ("torques", "N·m or N"),

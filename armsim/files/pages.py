@@ -12,6 +12,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "readme": "What armsim is and what it is not; install, first run, where to read on.",
     "your-arm": "From a DH table and a motor's data sheet to a pose that is held.",
     "files": "Robot and scenario files: every key, and the traps of DH tables and inertias.",
+    "inverse_kinematics": "Joint positions for poses of the tool, and why there are none.",
     "motors": "Motors from their data sheets; their equations and limits.",
     "friction": "Dry friction: its law, and what the model leaves out.",
     "forces": "Forces from outside, also as expressions of the motion, at named frames; springs at joints.",

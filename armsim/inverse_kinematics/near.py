@@ -7,16 +7,17 @@ missing, 0 to rounding where the goal is met (`TOLERANCE`), and a local minimum 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from armsim.dynamics import frame_pose, solve_held, solve_ldl
-from armsim.expr import Scalar, absolute, both, dot, either, loop, maximum, minimum, negated, sqrt, where
+from armsim.expr import Scalar, absolute, both, clip, dot, either, loop, maximum, negated, sqrt, where
 from armsim.inverse_kinematics.task import PoseGoal
-from armsim.model import Arm
+from armsim.model import Arm, Limit
 
-TOLERANCE = 1e-10  # m and rad; an exact answer is below it by a factor of a thousand or more
+TOLERANCE = 1e-11  # m and rad; an exact answer is mostly below it by a factor of a thousand
 ROUNDS = 100  # at most; a dozen is common
 LEAP = 1.0  # most that a joint moves in a round [rad or m]: linearisation holds no further
 FLOOR = 1e-15  # of the damping: singular equations can be solved, and a step is off by no more than rounding makes it
@@ -81,17 +82,18 @@ def solve_near(
         limits: Whether the joints' limits hold.
         at_most: Bound on the evaluations of the Jacobian.
     """
-    bounds = [joint.bounds if limits else (None, None) for joint in arm.joints]
+    ends = Limit(-math.inf, math.inf)
+    ranges = [(joint.limit or ends) if limits else ends for joint in arm.joints]
 
     def improve(now: SolverState) -> list[SolverState]:
-        tried = [_within(x + d, *ends) for x, d, ends in zip(now.q, now.step, bounds, strict=True)]
+        tried = [clip(x + d, of.lower, of.upper) for x, d, of in zip(now.q, now.step, ranges, strict=True)]
         r, J = goal.linearized(arm, tried)
         cost = dot(r, r)
         gain = now.cost - cost
         better = gain > 0.0
         less = where(gain > 0.5 * now.hope, maximum(now.damping / CAUTION, LEAST), now.damping)
         damping = where(better, less, now.damping * CAUTION * CAUTION)
-        fresh, hope = _step(r, J, damping * cost + FLOOR, tried, bounds)
+        fresh, hope = _step(r, J, damping * cost + FLOOR, tried, ranges)
         step = [where(better, d, old / CAUTION) for d, old in zip(fresh, now.step, strict=True)]
         best = [where(better, x, old) for x, old in zip(tried, now.q, strict=True)]
         hope = where(better, hope, now.hope / CAUTION)
@@ -109,18 +111,12 @@ def solve_near(
     return PoseSolution(end.q, sqrt(shift.dot(shift)), sqrt(turn.dot(turn)), end.rounds)
 
 
-def _within(x: Scalar, lower: Scalar | None, upper: Scalar | None) -> Scalar:
-    """x, or the end of its range that it is beyond."""
-    x = x if lower is None else maximum(x, lower)
-    return x if upper is None else minimum(x, upper)
-
-
 def _step(
     r: Sequence[Scalar],
     J: Sequence[Sequence[Scalar]],
     damping: Scalar,
     q: Sequence[Scalar],
-    bounds: Sequence[tuple[Scalar | None, Scalar | None]],
+    ranges: Sequence[Limit],
 ) -> tuple[list[Scalar], Scalar]:
     """The damped step d to less residual, and by how much the linearised |r|² falls with it.
 
@@ -128,11 +124,10 @@ def _step(
     """
     columns = [list(column) for column in zip(*J, strict=True)]
     slopes = [dot(column, r) for column in columns]
-    held: list[Any] = []
-    for x, slope, (lower, upper) in zip(q, slopes, bounds, strict=True):
-        below = False if lower is None else both(x <= lower, slope < 0.0)
-        above = False if upper is None else both(x >= upper, slope > 0.0)
-        held.append(either(below, above))
+    held = [
+        either(both(x <= of.lower, slope < 0.0), both(x >= of.upper, slope > 0.0))
+        for x, slope, of in zip(q, slopes, ranges, strict=True)
+    ]
     if len(columns) <= len(r):
         d = solve_held(_gram(columns, damping), slopes, held)
     else:

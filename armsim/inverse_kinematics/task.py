@@ -70,7 +70,7 @@ class PoseGoal:
         return shift, rotation_vector(w, *v)
 
     def linearized(self, arm: Arm, q) -> tuple[list[Scalar], list[list[Scalar]]]:
-        """The weighted residual r, `size` scalars, and J, as many rows of n: its change is -J dq.
+        """The weighted residual r, 3, 5 or 6 scalars, and J, as many rows of n: its change is -J dq.
 
         The rows of J are those of the geometric Jacobian. For a rotation vector φ they differ from the derivative by the factor
         of the logarithm, which leaves φ itself as it is: so the gradient -Jᵀ r of |r|²/2 is exact, Newton's method quadratic.

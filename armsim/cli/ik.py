@@ -1,0 +1,157 @@
+"""`armsim ik`"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from armsim.cli.options import (
+    Display,
+    Overrides,
+    angle_options,
+    flag,
+    joint_values,
+    number_value,
+    robot_argument,
+    set_option,
+)
+from armsim.errors import UsageError
+from armsim.reports.state import state_table
+from armsim.reports.table import number
+from armsim.spatial import quaternion, rotation_rpy
+
+if TYPE_CHECKING:
+    from armsim.arm.pose_search import PoseSolutions
+    from armsim.model import Arm
+
+PLACE, TURN = ["x_m", "y_m", "z_m"], ["qw", "qx", "qy", "qz"]
+
+
+@click.command(
+    "ik",
+    epilog="""\b
+Examples:
+  armsim ik ur5e --xyz 0.4,0.2,0.3                   a place, in any orientation
+  armsim ik ur5e --xyz 0.4,0.2,0.3 --axis z=0,0,-1   the tool points down
+  armsim ik ur5e --xyz 0.4,0.2,0.3 --rpy 180deg,0,0
+  armsim ik panda --xyz 0.5,0,0.4 --quat 0,1,0,0 --near 0,0,0,-1.5,0,1.5,0
+  armsim ik arm5 --csv places.csv -o q.csv
+""",
+)
+@robot_argument
+@click.option("--xyz", metavar="X,Y,Z", help="Where the frame's origin is wanted in the world [m].")
+@click.option("--rpy", metavar="R,P,Y", help="Roll, pitch and yaw of the frame about fixed axes [rad].")
+@click.option("--quat", metavar="W,X,Y,Z", help="Its orientation as a quaternion, of any length.")
+@click.option("--axis", metavar="A=X,Y,Z", help="The direction in the world along which its axis A, x, y or z, points.")
+@click.option("--frame", default="tool", metavar="NAME", help="The frame. [default: tool]")
+@click.option("--near", metavar="X,X,...", help="Joint positions to begin with [rad or m].")
+@flag("--no-limits", help="Take solutions beyond the joints' limits, too.")
+@click.option("--csv", metavar="CSV", help="Many poses: columns x_m, y_m, z_m, for orientations qw, qx, qy, qz.")
+@click.option("-o", "--output", metavar="CSV", help="Where their joint positions go: a new file.")
+@flag("--force", help="Let -o replace a file that exists.")
+@set_option
+@angle_options
+def command(
+    robot: str,
+    overrides: Overrides,
+    xyz: str | None,
+    rpy: str | None,
+    quat: str | None,
+    axis: str | None,
+    frame: str,
+    near: str | None,
+    no_limits: bool,
+    csv: str | None,
+    output: str | None,
+    force: bool,
+    display: Display,
+) -> int:
+    """Print joint positions that bring a frame of ROBOT to a pose (inverse kinematics).
+
+    ROBOT is a robot file or the name of a shipped one. Positions are exact to rounding, and within the joints' limits. Without an
+    orientation any will do. Where there is no solution, it says why and how far away the nearest pose is; the exit code is 1.
+    """
+    from armsim.arm.robot import load_robot
+    from armsim.files.new_file import check_output
+
+    given = [text is not None for text in (xyz, csv, output, rpy, quat, axis)]
+    if given[:3] not in ([True, False, False], [False, True, True]) or sum(given[3:]) > 1 or (csv and (rpy or quat)):
+        expected = "--xyz with at most one of --rpy, --quat and --axis; or --csv and -o"
+        raise UsageError.of(
+            "armsim ik", expected, "another choice", "write for example --xyz 0.4,0,0.3 --axis z=0,0,-1"
+        )
+    if output is not None:
+        check_output(output, [str(csv), robot], force)
+    arm = load_robot(robot, overrides)
+    start = None if near is None else joint_values("near", near, arm.arm, display.degrees)
+    letter, _, direction = (axis or "").partition("=")
+    along: Any = None if axis is None else (letter, _numbers("axis", direction, 3))
+    pose: Any = _poses(csv) if csv is not None else _numbers("xyz", xyz or "", 3)
+    if rpy is not None:
+        angles = _numbers("rpy", rpy, 3, "deg" if display.degrees else "rad")
+        radians = map(math.radians, angles) if display.degrees else angles
+        pose = pose, [*quaternion(rotation_rpy(*radians))]
+    elif quat is not None:
+        pose = pose, _numbers("quat", quat, 4)
+    found: Any = arm.inverse_kinematics(pose, start, not no_limits, frame, along, report=True)
+    if output is not None:
+        return _write(arm.arm, found, output, display)
+    q, (distance, angle) = found.q.tolist(), map(float, found[1:3])
+    ends = [abs(x - end) for x, joint in zip(q, arm.arm.joints, strict=True) for end in joint.bounds if end is not None]
+    shown, margin = arm.arm.shown(q, display.degrees), min(ends, default=None)
+    about = {"robot": arm.arm.name, "frame": frame, "joints": arm.joints, "q": shown, "margin": margin}
+    joints = [(joint.name, joint.type) for joint in arm.arm.joints]
+    display.print(
+        lambda: {**about, "distance": distance, "angle": angle},
+        lambda: (
+            f"{arm.arm.name}: joint positions that bring {frame} there, to {distance:.1g} m and {angle:.1g} rad\n\n"
+            + state_table(joints, {"q": ("q", shown)}, display.degrees, display.digits)
+            + f"\nleast distance from a limit: {number(margin)} rad or m"
+        ),
+    )
+    return 0
+
+
+def _poses(csv: str) -> Any:
+    """Positions, or positions and quaternions, of a file.
+
+    Raises:
+        UsageError: A column is missing.
+    """
+    from armsim.files.table_reader import read_table
+
+    columns = read_table(csv)
+    headings = PLACE + TURN * ("qw" in columns)
+    if absent := [heading for heading in headings if heading not in columns]:
+        mend = "name the columns x_m, y_m, z_m, and of orientations qw, qx, qy, qz"
+        raise UsageError.of(csv, f"columns {', '.join(headings)}", f"no {', '.join(absent)}", mend)
+    rows = [*zip(*map(columns.complete, headings), strict=True)]
+    return ([row[:3] for row in rows], [row[3:] for row in rows]) if "qw" in columns else rows
+
+
+def _write(arm: Arm, found: PoseSolutions, output: str, display: Display) -> int:
+    """Write a row for every pose; 1 where one has no solution."""
+    import numpy as np
+
+    from armsim.files.csv_writer import write_csv
+    from armsim.plant.columns import spellings
+
+    headings = [*(spellings("q", joint)[0][0] for joint in arm.joints), "distance_m", "angle_rad"]
+    write_csv(output, headings, np.column_stack(found[:3]).ravel())
+    unsolved = int(np.isnan(found.q[:, 0]).sum())
+    display.print(
+        lambda: {"robot": arm.name, "rows": len(found.q), "unsolved": unsolved, "columns": headings, "file": output},
+        lambda: f"{output}: {len(found.q)} rows, {unsolved} of them without a solution",
+    )
+    return int(unsolved > 0)
+
+
+def _numbers(option: str, text: str, count: int, unit: str = "") -> list[float]:
+    """The numbers of an option, separated by commas."""
+    parts = text.split(",")
+    if len(parts) != count:
+        example = f"write for example --{option} {','.join(['0'] * count)}"
+        raise UsageError.of(f"--{option} {text}", f"{count} numbers separated by commas", str(len(parts)), example)
+    return [number_value(option, part, unit) for part in parts]

@@ -1,0 +1,182 @@
+"""`Robot.inverse_kinematics`: every reachable pose is solved within limits, and where there is none it says why."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.arm.pose_search import NoSolution, low_discrepancy_starts
+from armsim.arm.reach import usable_range
+from armsim.arm.robot import Frames
+from armsim.errors import ShapeError, UsageError
+from armsim.files.shipped import shipped_names
+from tests.planar import planar
+from tests.trees import tree
+
+POSES = int(os.environ.get("ARMSIM_POSES", "0"))
+EXACT = 1e-11  # m and rad: `TOLERANCE`
+QUICK = ["arm5", "panda", "puma560_akb", "torso", "ur5e", tree(4, 10), tree(7, 10)]
+JOINT = {"limits": {"lower": -2.8, "upper": 2.8}}
+
+
+def random_positions(robot, count: int, seed: int = 1) -> np.ndarray:
+    low, high = np.array([usable_range(joint) for joint in robot.arm.joints]).T
+    return np.random.default_rng(seed).uniform(low, high, (count, len(low)))
+
+
+def missing(robot, q, pose: Frames) -> tuple[np.ndarray, np.ndarray]:
+    """Distances, and angles by the chord between quaternions, which is exact where angles are small."""
+    there = robot.forward_kinematics(q)
+    chords = [np.linalg.norm(there.quaternion + sign * pose.quaternion, axis=-1) for sign in (1, -1)]
+    return np.linalg.norm(there.position - pose.position, axis=-1), 4 * np.arcsin(np.minimum(*chords) / 2)
+
+
+def check_reachable(name, count: int) -> None:
+    robot = armsim.load_robot(name)
+    pose = robot.forward_kinematics(random_positions(robot, count))
+    q = robot.inverse_kinematics(pose)
+    for amount in missing(robot, q, pose):
+        assert amount.max() < 10 * EXACT
+    for x, joint in zip(q.T, robot.arm.joints):
+        lower, upper = joint.bounds
+        assert lower is None or x.min() >= lower
+        assert upper is None or x.max() <= upper
+
+
+@pytest.mark.parametrize("name", QUICK, ids=str)
+def test_every_reachable_pose_is_solved_within_limits(name):
+    check_reachable(name, 100)
+
+
+@pytest.mark.skipif(not POSES, reason="a survey: ARMSIM_POSES=10000")
+@pytest.mark.parametrize("name", shipped_names("robots"))
+def test_every_reachable_pose_of_shipped_arms_is_solved(name):
+    check_reachable(name, POSES)
+
+
+@pytest.fixture(scope="module")
+def ur5e():
+    return armsim.load_robot("ur5e")
+
+
+@pytest.fixture(scope="module")
+def two_rods():
+    """Rods of 0.4 m in the plane; the tool is at the end of the second."""
+    return armsim.load_robot(planar({}, {}) | {"tool": {"xyz": [0.4, 0, 0]}})
+
+
+def test_the_solution_near_a_start_is_the_one_that_the_start_is_near(ur5e):
+    q = random_positions(ur5e, 50) * 0.4
+    pose = ur5e.forward_kinematics(q)
+    found = ur5e.inverse_kinematics(pose, near=q + 0.01)
+    close = np.abs(found - q).max(axis=1) < 1e-9
+    assert close.mean() > 0.9  # others are next to a singularity
+    np.testing.assert_array_equal(ur5e.inverse_kinematics(pose, near=q + 0.01)[7], found[7])
+
+
+def test_one_pose_gives_the_bits_of_its_row_on_every_engine_and_thread(ur5e):
+    pose = ur5e.forward_kinematics(random_positions(ur5e, 40))
+    many = ur5e.inverse_kinematics(pose)
+    for threads, engine in ((3, "llvm"), (1, "python")):
+        other = armsim.load_robot("ur5e", engine=engine, threads=threads)
+        few = 3 if engine == "python" else 40
+        assert other.inverse_kinematics(Frames(*(x[:few] for x in pose))).tobytes() == many[:few].tobytes()
+    np.testing.assert_array_equal(ur5e.inverse_kinematics(Frames(*(x[5] for x in pose))), many[5])
+
+
+def test_positions_alone_and_with_an_axis(ur5e):
+    places = ur5e.forward_kinematics(random_positions(ur5e, 50) * 0.3).position
+    q = ur5e.inverse_kinematics(places)
+    np.testing.assert_allclose(ur5e.forward_kinematics(q).position, places, atol=EXACT)
+    q = ur5e.inverse_kinematics([0.4, 0.2, 0.3], axis=("y", [0, 3, -4]))
+    w, x, y, z = ur5e.forward_kinematics(q).quaternion
+    np.testing.assert_allclose(
+        [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)], [0, 0.6, -0.8], atol=EXACT
+    )
+
+
+def test_joints_are_turned_by_the_fewest_turns(ur5e):
+    q = random_positions(ur5e, 30)  # the ranges are two turns
+    found = ur5e.inverse_kinematics(ur5e.forward_kinematics(q))
+    turning = np.abs(ur5e.arm.joints[0].bounds[1]) > 4
+    assert turning
+    assert np.abs(found[:, 0]).max() <= math.pi + 1e-12
+
+
+def test_other_frames_have_solutions_of_their_own():
+    robot = armsim.load_robot(tree(4, 10))
+    pose = robot.forward_kinematics(robot.initial, frame="left")
+    q = robot.inverse_kinematics(pose.position, near=robot.initial + 0.05, frame="left")
+    np.testing.assert_allclose(robot.forward_kinematics(q, frame="left").position, pose.position, atol=EXACT)
+    with pytest.raises(UsageError, match="left"):
+        robot.inverse_kinematics(pose, frame="lefty")
+
+
+def test_a_place_out_of_reach_is_missed_by_its_distance_from_the_circle(two_rods, told):
+    with pytest.raises(NoSolution) as caught:
+        two_rods.inverse_kinematics([0.6, 0.8, 0.0])
+    error = caught.value
+    assert (error.reason, error.singular, error.exit_code) == ("reach", True, 1)
+    assert error.distance == pytest.approx(0.2, abs=1e-12)
+    assert error.q == pytest.approx([math.atan2(0.8, 0.6), 0], abs=1e-5)
+    told(error)
+    assert pickle.loads(pickle.dumps(error)).reason == "reach"
+
+
+def test_a_limit_in_the_way_is_named_with_what_is_beyond_it(told):
+    file = planar({}, {}) | {"tool": {"xyz": [0.4, 0, 0]}}
+    for joint, upper in zip(file["joints"], (3.0, 0.5)):
+        joint["limits"] = {"lower": -0.5, "upper": upper}
+    robot = armsim.load_robot(file)
+    x = 0.8 * math.cos(0.4)  # the elbow is at 0.8 or -0.8, the shoulder at -0.4 or 0.4
+    with pytest.raises(NoSolution) as caught:
+        robot.inverse_kinematics([x, 0.0, 0.0])
+    assert caught.value.reason == "limits"
+    assert caught.value.beyond == {"R2": pytest.approx(0.3, abs=1e-9)}
+    stuck = math.hypot(0.4 + 0.4 * math.cos(0.5), 0.4 * math.sin(0.5))
+    assert caught.value.distance == pytest.approx(stuck - x, abs=1e-9)
+    told(caught.value)
+    free = robot.inverse_kinematics([x, 0.0, 0.0], limits=False)
+    assert robot.forward_kinematics(free).position == pytest.approx([x, 0, 0], abs=EXACT)
+
+
+def test_an_orientation_that_the_arm_cannot_have_is_told_apart(two_rods, told):
+    with pytest.raises(NoSolution) as caught:
+        two_rods.inverse_kinematics(([0.5, 0.3, 0.0], [0.9, 0.1, 0, 0]), weights=(10.0, 0.1))
+    assert caught.value.reason == "orientation"
+    told(caught.value)
+
+
+def test_rows_without_a_solution_are_nan_and_report_the_nearest(two_rods):
+    found = two_rods.inverse_kinematics([[0.5, 0.3, 0], [0.6, 0.8, 0], [math.nan, 0, 0]], report=True)
+    assert np.isnan(found.q).any(axis=1).tolist() == [False, True, True]
+    assert found.distance[0] < EXACT
+    assert found.distance[1] == pytest.approx(0.2, abs=1e-6)
+
+
+def test_what_is_no_pose_is_refused(two_rods, told):
+    for kind, pose, more in (
+        (ShapeError, [0.1, 0.2], {}),
+        (UsageError, ([0.1, 0.2, 0], [0, 0, 0, 0]), {}),
+        (UsageError, [0.1, 0.2, 0], {"axis": ("w", [0, 0, 1])}),
+        (UsageError, None, {}),
+        (ShapeError, [0.1, 0.2, 0], {"near": [0.0]}),
+    ):
+        with pytest.raises(kind) as caught:
+            two_rods.inverse_kinematics(pose, **more)
+        told(caught.value)
+
+
+def test_starts_fill_the_ranges_from_the_middle_on(ur5e):
+    starts = low_discrepancy_starts(ur5e.arm)
+    found = np.array([next(starts) for _ in range(64)])
+    low, high = np.array([usable_range(joint) for joint in ur5e.arm.joints]).T
+    np.testing.assert_allclose(found[0], (low + high) / 2, atol=1e-15)
+    eighths = np.floor(8 * (found - low) / (high - low)).astype(int)
+    for column in eighths.T:
+        assert np.bincount(column, minlength=8).min() >= 6  # of 8 in each: far from what chance does
