@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, repeat
 from operator import mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +20,6 @@ from armsim.inverse_kinematics.near import TOLERANCE, solve_near
 from armsim.inverse_kinematics.task import Pointing, PoseGoal
 from armsim.model import Arm, Limit, LinkFrame
 from armsim.spatial import Vector, rotation_quaternion
-
-if TYPE_CHECKING:
-    from armsim.arm.robot import Robot
 
 BATCHES = (1, 1, 2, 4, 8, 16, 32, 64)  # starts that are tried at once, until one leads to the goal
 FEW = 4
@@ -75,7 +72,8 @@ class PoseSearch:
     """What is asked of every pose.
 
     Attributes:
-        robot: The arm.
+        arm: The arm.
+        evaluate: As `Robot._evaluate`.
         frame: The frame.
         axis: Direction in the frame that a direction in the world is given for, if one is.
         rotated: Whether quaternions are given.
@@ -83,7 +81,8 @@ class PoseSearch:
         weights: Of position [1/m] and angle [1/rad].
     """
 
-    robot: Robot
+    arm: Arm
+    evaluate: Callable[[str, Callable[..., Any], Sequence[Array], int], Array]
     frame: LinkFrame
     axis: Vector | None
     rotated: bool
@@ -101,13 +100,13 @@ class PoseSearch:
 
     def attempts(self, goals: Array, starts: Array) -> Array:
         """What `solve_near` finds for every goal from its start: rows of q, distance, angle, rounds."""
-        arm = self.robot.arm
+        n = self.arm.n
 
         def body(*x):
-            return leaves(solve_near(arm, self.goal(x[: -arm.n]), x[-arm.n :], self.limits, ROUNDS))
+            return leaves(solve_near(self.arm, self.goal(x[:-n]), x[-n:], self.limits, ROUNDS))
 
         name = f"inverse_kinematics of {self.frame.name} {self.axis} {self.rotated} {self.limits}"
-        return self.robot._evaluate(name, body, [goals, self.weights, starts], WORTH)
+        return self.evaluate(name, body, [goals, self.weights, starts], WORTH)
 
     def cost(self, found: Array) -> Array:
         """Weighted squared residuals; 0 where the goal is met, infinite where there is none."""
@@ -122,9 +121,9 @@ class PoseSearch:
             goals: Shape (m, 3, 6 or 7).
             near: Where to begin, and around which to go on, shape (m, n) or (n,); None for the middle of the joints' ranges.
         """
-        best = np.full((len(goals), self.robot.arm.n + 3), math.nan)
+        best = np.full((len(goals), self.arm.n + 3), math.nan)
         left = np.flatnonzero(np.isfinite(goals).all(axis=1))
-        k, starts = 0, low_discrepancy_starts(self.robot.arm)
+        k, starts = 0, low_discrepancy_starts(self.arm)
         for count in BATCHES:
             asked, begin = np.repeat(goals[left], count, axis=0), np.array([next(starts) for _ in range(count)])
             if near is not None:
@@ -145,7 +144,7 @@ class PoseSearch:
 
     def fewest_turns(self, found: Array, near: Array | None) -> Array:
         """The same poses with joints turned to within half a turn of a start, the middle of their ranges unless given."""
-        arm, (lower, upper) = self.robot.arm, self.ranges
+        arm, (lower, upper) = self.arm, self.ranges
         led = {link.mimic.joint for link in arm.followers if link.mimic}
         free = [joint.kind.turns and not joint.kind.slides and joint.name not in led for joint in arm.joints]
         q = found[:, :-3]
@@ -157,12 +156,12 @@ class PoseSearch:
     @property
     def ranges(self) -> Array:
         """Least and greatest joint positions, shape (2, n)."""
-        limits = [joint.limit or Limit(-math.inf, math.inf) for joint in self.robot.arm.joints]
+        limits = [joint.limit or Limit(-math.inf, math.inf) for joint in self.arm.joints]
         return np.array([[limit.lower, limit.upper] for limit in limits], dtype=float).T
 
     def refusal(self, goal: Array, best: Array) -> NoSolution:
         """Why a goal, shape (1, ...), has no solution, from the nearest pose that `best` gave."""
-        arm = self.robot.arm
+        arm = self.arm
         for _ in range(POLISH):
             best = self.attempts(goal, best[:, :-3])
         *q, distance, angle, _ = best[0].tolist()

@@ -306,7 +306,13 @@ class Robot:
             )
         along = None if axis is None else directions[axis[0]]
         search = PoseSearch(
-            self, self._frame(frame), along, isinstance(pose, tuple), limits, np.array(weights, dtype=float)
+            self.arm,
+            self._evaluate,
+            self._frame(frame),
+            along,
+            isinstance(pose, tuple),
+            limits,
+            np.array(weights, dtype=float),
         )
         found = solve_poses(search, pose_goals(pose, axis), None if near is None else self._array("near", near))
         return found if report else found.q

@@ -33,10 +33,10 @@ PLACE, TURN = ["x_m", "y_m", "z_m"], ["qw", "qx", "qy", "qz"]
     "ik",
     epilog="""\b
 Examples:
-  armsim ik ur5e --xyz 0.4,0.2,0.3                   a place, in any orientation
-  armsim ik ur5e --xyz 0.4,0.2,0.3 --axis z=0,0,-1   the tool points down
+  armsim ik ur5e --xyz 0.4,0.2,0.3                  a place alone
+  armsim ik ur5e --xyz 0.4,0.2,0.3 --axis z=0,0,-1  the tool points down
   armsim ik ur5e --xyz 0.4,0.2,0.3 --rpy 180deg,0,0
-  armsim ik panda --xyz 0.5,0,0.4 --quat 0,1,0,0 --near 0,0,0,-1.5,0,1.5,0
+  armsim ik puma560 --xyz 0.5,0.2,0.3 --deg --near 0,90,-90,0,45,0
   armsim ik arm5 --csv places.csv -o q.csv
 """,
 )
