@@ -23,8 +23,9 @@ def reduced(triangles: Array, most: int) -> Array:
         cell = (places * cells).astype(np.int64) @ [1, 1_000, 1_000_000]
         _, at, count = np.unique(cell, return_inverse=True, return_counts=True)
         means = np.stack([np.bincount(at, x) / count for x in points.T], axis=1)
-        corners = np.unique(at.reshape(-1, 3), axis=0)
-        a, b, c = corners.T
-        triangles = means[corners[(a != b) & (b != c) & (c != a)]]
+        a, b, c = corners = at.reshape(-1, 3).T
+        corners = corners[:, (a != b) & (b != c) & (c != a)]
+        corners = corners[:, np.lexsort(corners[::-1])]  # several times as quick as np.unique of rows
+        triangles = means[corners[:, np.diff(corners, prepend=-1).any(axis=0)].T]
         cells *= 0.9
     return triangles
