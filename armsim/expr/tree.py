@@ -45,7 +45,10 @@ def leaves(tree: Any) -> list[Any]:
 def unflatten(structure: Structure | None, leaves: Sequence[Any]) -> Any:
     """The tree of that structure with other leaves."""
     given = iter(leaves)
-    tree = _build(structure, given)
+    try:
+        tree = _build(structure, given)
+    except StopIteration:
+        raise ValueError("fewer leaves than the structure has places for") from None
     for _ in given:
         raise ValueError("more leaves than the structure has places for")
     return tree
@@ -72,7 +75,8 @@ def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
         if like is LEAF or like[:3] != apart[:3] or len(like[3]) != len(parts):
             raise ValueError(f"a tree of another structure: {other!r} for {flatten(tree)[1]}")
         columns.append(like[3])
-    return _put_together(kind, names, static, [mapped(function, *x) for x in zip(*columns)])
+    each = [function(*x) if type(x[0]) in _leaf_kinds else mapped(function, *x) for x in zip(*columns)]
+    return _put_together(kind, names, static, each)
 
 
 def _collect(tree: Any, leaves: list[Any]) -> Structure | None:
@@ -81,7 +85,14 @@ def _collect(tree: Any, leaves: list[Any]) -> Structure | None:
         leaves.append(tree)
         return LEAF
     kind, names, static, parts = apart
-    return Structure(kind, tuple([_collect(part, leaves) for part in parts]), names, static)
+    shapes: list[Structure | None] = []
+    for part in parts:
+        if type(part) in _leaf_kinds:
+            leaves.append(part)
+            shapes.append(LEAF)
+        else:
+            shapes.append(_collect(part, leaves))
+    return Structure(kind, tuple(shapes), names, static)
 
 
 def _taken_apart(tree: Any) -> tuple[type | None, tuple[Any, ...], Any, Sequence[Any]] | None:
@@ -91,12 +102,17 @@ def _taken_apart(tree: Any) -> tuple[type | None, tuple[Any, ...], Any, Sequence
         return LEAF
     if kind is list or isinstance(tree, tuple):
         return kind, (), (), tree
+    plain = _plain_kinds.get(kind)
+    if plain is not None:
+        return kind, plain, (), [getattr(tree, name) for name in plain]
     if tree is None or kind is bool or kind is str:
         return None, (), tree, ()
     if kind is dict:
         return dict, tuple(tree), (), tuple(tree.values())
     if is_dataclass(kind):
         names, static = _fields(kind)
+        if len(names) == len(fields(kind)) and not any(field.kw_only for field in fields(kind)):
+            _plain_kinds[kind] = names
         fixed = tuple([(name, getattr(tree, name)) for name in static])
         return kind, names, fixed, [getattr(tree, name) for name in names]
     _leaf_kinds.add(kind)
@@ -104,23 +120,22 @@ def _taken_apart(tree: Any) -> tuple[type | None, tuple[Any, ...], Any, Sequence
 
 
 _leaf_kinds: set[type] = {float}  # that have been met
+_plain_kinds: dict[type, tuple[str, ...]] = {}  # the children of dataclasses that take nothing else
 
 
 def _build(structure: Structure | None, leaves: Any) -> Any:
     if structure is LEAF:
-        try:
-            return next(leaves)
-        except StopIteration:
-            raise ValueError("fewer leaves than the structure has places for") from None
-    return _put_together(
-        structure.kind, structure.names, structure.static, [_build(part, leaves) for part in structure.parts]
-    )
+        return next(leaves)
+    parts = [next(leaves) if part is LEAF else _build(part, leaves) for part in structure.parts]
+    return _put_together(structure.kind, structure.names, structure.static, parts)
 
 
 def _put_together(kind: type | None, names: tuple[Any, ...], static: Any, parts: list[Any]) -> Any:
     """The tree of which `_taken_apart` tells this."""
     if kind is list:
         return parts
+    if kind in _plain_kinds:
+        return kind(*parts)
     if kind is None:
         return static
     if kind is dict:
