@@ -5,7 +5,7 @@ from __future__ import annotations
 from armsim.actuation import motor as dc
 from armsim.actuation.friction import dry_bounds
 from armsim.actuation.joint_torque import unpowered
-from armsim.dynamics import rnea
+from armsim.dynamics import contact_wrenches, rnea
 from armsim.expr import where
 from armsim.model import Arm, Joint
 from armsim.spatial import Scalar
@@ -14,8 +14,8 @@ from armsim.spatial import Scalar
 def drive_torques(arm: Arm, q, qd, qdd) -> list[Scalar]:
     """Drive torques that produce a motion [N·m or N], n scalars.
 
-    Armature, friction and stops belong to the arm. Dry friction is included for joints that move; at rest it is undetermined
-    within its bounds, and left out.
+    Armature, friction, stops and contacts belong to the arm. Dry friction is included for joints that move; at rest it is
+    undetermined within its bounds, and left out; so is that of contacts.
 
     Args:
         arm: The arm, n joints.
@@ -23,8 +23,8 @@ def drive_torques(arm: Arm, q, qd, qdd) -> list[Scalar]:
         qd: Joint velocities [rad/s or m/s], n scalars.
         qdd: Joint accelerations [rad/s² or m/s²], n scalars.
     """
-    drives = []
-    for joint, tau, q_i, qd_i in zip(arm.joints, rnea(arm, q, qd, qdd), q, qd, strict=True):
+    drives, forces = [], rnea(arm, q, qd, qdd, contact_wrenches(arm, q, qd))
+    for joint, tau, q_i, qd_i in zip(arm.joints, forces, q, qd, strict=True):
         needed = unpowered(joint, q_i, qd_i).drive_for(tau)
         drives.append(against_dry_friction(joint, needed, qd_i))
     return drives

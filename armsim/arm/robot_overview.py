@@ -13,7 +13,7 @@ from armsim.actuation import motor as dc
 from armsim.arm.overload import AboveNominal, above_nominal
 from armsim.arm.reach import reach
 from armsim.arm.solids import BodyInertia, LinkInertia, PayloadInertia, link_inertia, summed
-from armsim.dynamics import frame_pose, mass_matrix
+from armsim.dynamics import Contact, contacts_of, effective_mass, frame_pose, frame_position, mass_matrix
 from armsim.files.faults import Doubt
 from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.loading.plausible import doubts
@@ -89,6 +89,25 @@ class FrameFacts:
 
 
 @record
+class ContactFacts:
+    """A contact at a pose.
+
+    Attributes:
+        name: Of the contact.
+        gap: Distance from the obstacle, negative by the penetration [m].
+        mass: Effective mass of the arm there, along the normal [kg].
+        frequency: At which it bounces on the stiffness, undamped [Hz].
+        damping_ratio: Of that, by the damping in proportion to the rate.
+    """
+
+    name: str
+    gap: float
+    mass: float
+    frequency: float
+    damping_ratio: float
+
+
+@record
 class PoseFacts:
     """Statics, mass matrix and tool of an arm of n joints at a pose.
 
@@ -133,6 +152,7 @@ class RobotOverview:
         pose: At the initial pose, of a scenario's robot the scenario's, with what it carries at the start.
         doubts: What `armsim check` warns of; None for a scenario's robot, whose doubts are the scenario's.
         payloads: What frames carry, at any time; None for nothing, or what only `payload` says.
+        contacts: Those with the world, at that pose.
         about: What the file says about the robot: its rated payload [kg], and whether its inertias are published or estimated.
     """
 
@@ -149,6 +169,7 @@ class RobotOverview:
     pose: PoseFacts
     doubts: list[Doubt] | None = field(default=None, metadata=OMIT)
     payloads: list[PayloadInertia] | None = field(default=None, metadata=OMIT)
+    contacts: list[ContactFacts] | None = field(default=None, metadata=OMIT)
     about: dict[str, Any] | None = field(default=None, metadata=OMIT)
 
     @property
@@ -208,6 +229,17 @@ def arm_overview(
             if arm.payloads != (Payload(carried),)
         ]
         or None,
+        contacts=[_contact(arm.at(0.0), q, contact) for contact in contacts_of(arm)] or None,
+    )
+
+
+def _contact(arm: Arm, q: Sequence[float], contact: Contact) -> ContactFacts:
+    gap, normal = contact.obstacle.gap(frame_position(arm, q, contact.at))
+    mass, surface = effective_mass(arm, q, contact.at, normal), contact.surface
+    pace = math.sqrt(surface.stiffness / mass)
+    damping = 0.0 if surface.hunt_crossley else surface.damping
+    return ContactFacts(
+        contact.name, gap - contact.radius, mass, pace / (2 * math.pi), damping / (2 * mass * pace) if pace else 0.0
     )
 
 

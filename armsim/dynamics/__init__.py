@@ -2,7 +2,7 @@
 
 from armsim.dynamics.aba import aba
 from armsim.dynamics.clipped import Law, clipped_solve, leeway
-from armsim.dynamics.contact import Contact, Touch, contacts_of
+from armsim.dynamics.contact import Contact, Touch, contact_wrenches, contacts_of, effective_mass
 from armsim.dynamics.crba import crba, mass_matrix
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import (
@@ -43,8 +43,10 @@ __all__ = [
     "aba",
     "bias",
     "clipped_solve",
+    "contact_wrenches",
     "contacts_of",
     "crba",
+    "effective_mass",
     "external_power",
     "fastest_algorithm",
     "forward_dynamics",

@@ -5,13 +5,16 @@ Friction is a spring and a damper from an anchor, within Coulomb's cone; docs/co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from armsim.dynamics.external import OF_FRAME, ExternalWrench
+from armsim.dynamics.crba import crba
+from armsim.dynamics.external import OF_FRAME, ExternalWrench, link_wrenches
+from armsim.dynamics.factor import solve_ldl
+from armsim.dynamics.jacobian import frame_jacobian
 from armsim.dynamics.rnea import Wrench
-from armsim.expr import Scalar, both, negated, sqrt, where
+from armsim.expr import Scalar, both, divided, dot, negated, sqrt, where
 from armsim.geometry import Obstacle, Surface
-from armsim.model import Arm
+from armsim.model import Arm, LinkFrame
 from armsim.records import record
 from armsim.spatial import ZERO, Vector, cross
 
@@ -125,6 +128,24 @@ def contacts_of(arm: Arm) -> tuple[Contact, ...]:
     """The contacts of an arm with its world."""
     world = {obstacle.name: obstacle for obstacle in arm.world}
     return tuple(Contact(at=it.at, name=it.name, obstacle=world[it.obstacle], radius=it.radius) for it in arm.contacts)
+
+
+def contact_wrenches(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Wrench] | None:
+    """The wrenches of contacts on every link, their anchors at rest in them; None for an arm without contacts.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+    """
+    return link_wrenches(arm, 0.0, q, contacts_of(arm), 0.0, qd)
+
+
+def effective_mass(arm: Arm, q: Sequence[Scalar], at: LinkFrame, normal: Vector) -> Scalar:
+    """The mass that a force along a unit normal at a frame's origin moves [kg]: 1 / (nᵀ J M⁻¹ Jᵀ n)."""
+    columns = zip(*frame_jacobian(arm, q, at)[3:], strict=True)
+    along_normal = [normal.dot(Vector(*column)) for column in columns]
+    return divided(1.0, dot(along_normal, solve_ldl(crba(arm, q), along_normal)))
 
 
 def tangential(x: Vector, n: Vector) -> Vector:

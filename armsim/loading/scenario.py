@@ -179,7 +179,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
     inputs = build_inputs(scenario.inputs, scenario.parameters, None if on else period)
     command: Command | None = inputs
     if on:
-        command = build_controller(file, scenario, arm, si, period, inputs)
+        command = build_controller(file, scenario, replace(arm, contacts=()), si, period, inputs)
     return Scenario(
         name=file.name,
         arm=arm,

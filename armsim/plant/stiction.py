@@ -14,7 +14,15 @@ from typing import Any
 
 from armsim.actuation import Works, against_dry_friction, any_sticks, dry_bounds, sticks, unpowered
 from armsim.control import Memory
-from armsim.dynamics import clipped_solve, crba, fastest_algorithm, forward_dynamics, leeway, solve_held
+from armsim.dynamics import (
+    clipped_solve,
+    contact_wrenches,
+    crba,
+    fastest_algorithm,
+    forward_dynamics,
+    leeway,
+    solve_held,
+)
 from armsim.expr import Scalar, absolute, both, dot, either, fma, mapped, minimum, negated, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, advanced
 from armsim.model import Arm
@@ -264,7 +272,7 @@ class StickSlipMode(StickSlip):
 def accelerations(arm: Arm, q, qd, drives) -> list[Scalar]:
     """Joint accelerations under drive torques [rad/s² or m/s²], n scalars; the inverse of `drive_torques`.
 
-    Armature, friction and stops belong to the arm; dry friction holds a joint at rest as long as it can.
+    Armature, friction, stops and contacts belong to the arm; dry friction holds a joint at rest as long as it can.
 
     Args:
         arm: The arm, n joints.
@@ -274,11 +282,12 @@ def accelerations(arm: Arm, q, qd, drives) -> list[Scalar]:
     """
     joints = list(zip(arm.joints, drives, q, qd, strict=True))
     total = [replace(unpowered(joint, q_i, qd_i), motor=drive).total for joint, drive, q_i, qd_i in joints]
+    wrenches = contact_wrenches(arm, q, qd)
     if not any_sticks(arm):
-        return forward_dynamics(arm, q, qd, total, algorithm=fastest_algorithm(arm))
+        return forward_dynamics(arm, q, qd, total, wrenches, fastest_algorithm(arm))
     bounds = [dry_bounds(joint, drive) for joint, drive, *_ in joints]
     lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
-    f = less_bias(arm, Motion(q, qd, None, None), total, None)
+    f = less_bias(arm, Motion(q, qd, None, None), total, wrenches)
     now = Forces(crba(arm, q), f, lower, upper, [(0.0, 0.0)] * arm.n, [], Further(Memory(), []), None)
     latches = Latches([sticks(joint) for joint in arm.joints], {})
     return latches.solved(now, latches.places(qd))[0]

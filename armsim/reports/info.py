@@ -157,7 +157,16 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
             [of.name, of.link, *((fixed(x, digits), "m") for x in of.position)] for of in facts.frames
         ]
         parts.append(f"{bold('Frames, in their links')}\n{table(['frame', 'link', 'x', 'y', 'z'], rows)}")
-    return "\n\n".join([*parts, *_at_pose(facts, rotors, degrees, digits, where)])
+    parts += _at_pose(facts, rotors, degrees, digits, where)
+    if facts.contacts:
+        units = {"gap": "m", "mass": "kg", "frequency": "Hz", "damping_ratio": ""}
+        cells: list[list[Cell]] = [
+            [of.name, *((number(getattr(of, key), digits), unit) for key, unit in units.items())]
+            for of in facts.contacts
+        ]
+        title = "Contacts there: effective mass of the arm, and how it bounces on the surface"
+        parts.append(f"{bold(title)}\n{table(['contact', *(key.replace('_', ' ') for key in units)], cells)}")
+    return "\n\n".join(parts)
 
 
 def _at_pose(facts: RobotOverview, rotors: bool, degrees: bool, digits: int, where: str) -> list[str]:

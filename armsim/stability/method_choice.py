@@ -79,6 +79,8 @@ def _damping(scenario: Scenario) -> Iterator[str]:
     for joint in joints:
         if joint.limit is not None and joint.limit.stiffness is not None:
             yield "stops"
+    if scenario.arm.contacts:
+        yield "contacts"
     for joint in joints:
         rotor = 0.0 if joint.motor is None else joint.motor.viscous
         if not (is_number(joint.viscous, 0.0) and is_number(rotor, 0.0)):
