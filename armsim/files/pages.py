@@ -16,6 +16,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "motors": "Motors from their data sheets; their equations and limits.",
     "friction": "Dry friction: its law, and what the model leaves out.",
     "forces": "Forces from outside, also as expressions of the motion, at named frames; springs at joints.",
+    "contact": "Contact with floors, tables and terrain: normal forces, friction, events.",
     "robots": "Robots that come with armsim: pictures, sources, known faults.",
     "trees": "Grippers, couplings, two arms: parents of joints, and joints that mimic others.",
     "import": "Robots of other programs: URDF, MJCF; what is read, what is not.",

@@ -32,6 +32,7 @@ class Advice:
         braked: Joints whose back-EMF the step would not take if the supply's voltage limited their torque, likewise.
         loops: Of the warnings those of a closed loop that is unstable whatever the step, each with the joint that moves most in
             the motion that grows. A run in which it comes to rest at its target contradicts them.
+        touching: Contacts with which the step is unstable once they close, each with the largest stable step [s].
     """
 
     refusal: Refusal | None = None
@@ -40,6 +41,7 @@ class Advice:
     takers: tuple[str, ...] = ()
     braked: Mapping[str, float] = field(default_factory=dict)
     loops: Mapping[str, str] = field(default_factory=dict)
+    touching: Mapping[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         verdict = "no refusal" if self.refusal is None else "refused"
@@ -68,7 +70,20 @@ class Advice:
             settled: Joints that came to rest at their targets: of these loops none is unstable.
         """
         warnings = [warning for warning in self.warnings if self.loops.get(warning) not in settled]
-        return [*warnings, *self._of_stops(method, dt, met), *self._of_supplies(method, dt, limited)]
+        return [
+            *warnings,
+            *self._of_stops(method, dt, met),
+            *self._of_supplies(method, dt, limited),
+            *self._of_contacts(method, dt),
+        ]
+
+    def _of_contacts(self, method: str, dt: float) -> list[str]:
+        if not self.touching:
+            return []
+        most = min(self.touching.values())
+        up_to = f"is stable up to dt = {short(most)} s" if most else "takes no step"
+        found = f"with the contact {listed([*self.touching], 'or')} closed {method} {up_to}"
+        return [f"{found}; {listed(self.takers)} would take {dt:g} s"]
 
     def _of_supplies(self, method: str, dt: float, limited: Collection[str] | None) -> list[str]:
         named = [joint for joint in self.braked if limited is None or joint in limited]

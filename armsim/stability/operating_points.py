@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from armsim.actuation import any_sticks, limit_torque
 from armsim.actuation.motor import back_emf_damping
 from armsim.compile import BatchKernel
 from armsim.control import Controller
+from armsim.dynamics import Contact, contacts_of, frame_jacobian, frame_position
 from armsim.expr import Function, Scalar, both, either, trace, where
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
@@ -27,6 +29,7 @@ from armsim.model import Arm
 from armsim.plant import Linearizer, Plant, make_plant, with_stop
 from armsim.plant.statics import steady_state
 from armsim.records import record
+from armsim.spatial import Vector
 from armsim.stability.closed_loop import Array
 from armsim.stability.coefficients import Coefficients, flat, shapes
 from armsim.stability.growth import Mask
@@ -36,7 +39,7 @@ Make = Callable[[Sequence[Scalar]], Scenario]  # the scenario with scalars in pl
 
 START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
 LADEN = "with what it carries from {:g} s on"
-SUPPLY = "at the supply's voltage"
+SUPPLY, TOUCH = "at the supply's voltage", "in contact"
 AT_START, AT_TARGET, ELSEWHERE, LATER = (
     0.0,
     1.0,
@@ -68,6 +71,26 @@ class JointBranch(NamedTuple):
         return joint.limit.stiffness, joint.limit.damping
 
 
+class ContactBranch(NamedTuple):
+    """A contact that a run may close, with the stiffness and damping that it adds.
+
+    Attributes:
+        contact: With the world.
+        where: `TOUCH`.
+    """
+
+    contact: Contact
+    where: str = TOUCH
+
+    def stiffness(self, arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
+        """Joint forces of a unit normal force at q, n scalars; stiffness [N/m] and damping [N·s/m] along the normal."""
+        at, surface = self.contact.at, self.contact.surface
+        _, normal = self.contact.obstacle.gap(frame_position(arm, q, at))
+        columns = zip(*frame_jacobian(arm, q, at)[3:], strict=True)
+        damping = 0.0 if surface.hunt_crossley else surface.damping
+        return [*(normal.dot(Vector(*column)) for column in columns), surface.stiffness, damping]
+
+
 @record
 class Points:
     """The operating points of variants that differ in numbers.
@@ -83,7 +106,7 @@ class Points:
     where: tuple[str, ...]
     lasting: tuple[float, ...]
     there: Mask
-    branches: tuple[JointBranch, ...]
+    branches: tuple[JointBranch | ContactBranch, ...]
     coefficients: Coefficients
 
 
@@ -98,10 +121,17 @@ class OperatingPoints:
     def __init__(self, scenario: Scenario, plant: Plant) -> None:
         self.scenario, self.plant = scenario, plant
         self.branches = branches(plant)
+        self.touching = tuple(map(ContactBranch, contacts_of(plant.arm)))
 
     @cached_property
     def _linearizer(self) -> Linearizer:
-        return Linearizer(self.plant)
+        return Linearizer(apart(self.plant))
+
+    @property
+    def _added(self) -> int:
+        """Number of results of `_point` before the coefficients."""
+        n = self.plant.arm.n
+        return 2 * (n + len(self.branches)) + (n + 2) * len(self.touching)
 
     def at(self, values: Array, every: bool = True) -> tuple[Points, Mask]:
         """The operating points of variants, and which variants have finite equations of motion; the points are those of these.
@@ -132,18 +162,27 @@ class OperatingPoints:
             names, lasting, finite = [*names, REST], [*lasting, spans[0]], finite & ~failed
         if not finite.all():
             found, there = found[:, finite], there[:, finite]
-        entered = self.branches if every else ()
-        return Points(tuple(names), tuple(lasting), there, entered, self._entered(found, entered)), finite
+        entered: list[JointBranch | ContactBranch] = [*self.branches, *self.touching] if every else []
+        return Points(tuple(names), tuple(lasting), there, tuple(entered), self._entered(found, entered)), finite
 
     def _coefficients(self, rows: Array) -> Coefficients:
         """The coefficients among the results of `_point`, shape (..., results)."""
-        return Coefficients.from_rows(self.plant, rows[..., 2 * (self.plant.arm.n + len(self.branches)) :])
+        return Coefficients.from_rows(self.plant, rows[..., self._added :])
 
-    def _entered(self, found: Array, entered: tuple[JointBranch, ...]) -> Coefficients:
+    def _entered(self, found: Array, entered: Sequence[JointBranch | ContactBranch]) -> Coefficients:
         """The coefficients by the results of `_point`, and on branches, which are entered from the start."""
         n, free = self.plant.arm.n, len(found)
         points = self._coefficients(np.concatenate([found, *[found[:1]] * len(entered)]) if entered else found)
-        for k, (i, on) in enumerate(entered):
+        first = 2 * (n + len(self.branches))
+        for k, branch in enumerate(entered):
+            if isinstance(branch, ContactBranch):
+                forces = found[0, :, first : first + n]
+                both_ways = forces[:, :, None] * forces[:, None, :]
+                points.Fq[free + k] -= found[0, :, first + n, None, None] * both_ways
+                points.Fv[free + k] -= found[0, :, first + n + 1, None, None] * both_ways
+                first += n + 2
+                continue
+            i, on = branch
             stiffness, damping = found[0, :, 2 * (n + k) : 2 * (n + k + 1)].T
             # the command's own slope is 1, or 0 if the supply limits it already, with the damping in Fv
             slope = points.Fu[free + k, :, i, i] if on == SUPPLY else 1.0
@@ -183,14 +222,14 @@ class OperatingPoints:
     @property
     def size(self) -> int:
         """Number of results of `_point`."""
-        return 2 * (self.plant.arm.n + len(self.branches)) + sum(math.prod(shape) for shape in shapes(self.plant))
+        return self._added + sum(math.prod(shape) for shape in shapes(self.plant))
 
     def _point(self, scenario: Scenario, linearizer: Linearizer, kind: Scalar, given: Sequence[Scalar]) -> list[Scalar]:
         """One operating point in a steady state, on floats or expressions; at the start and the target stops are left out.
 
         Args:
             scenario: The scenario.
-            linearizer: Of its plant.
+            linearizer: Of its plant, without contacts.
             kind: Of the point.
             given: Joint positions for the kind `ELSEWHERE`, n scalars.
 
@@ -217,6 +256,8 @@ class OperatingPoints:
                 pushes = both(aims, either(tau > 0.0, tau < 0.0))
                 about = with_stop(about, i, -where(pushes, limit.stiffness, 0.0), -where(pushes, limit.damping, 0.0))
         added = [x for branch in self.branches for x in branch.stiffness(plant.arm)]
+        for contact in contacts_of(scenario.arm):
+            added += ContactBranch(contact).stiffness(plant.arm, q)
         return [*about.q, *about.qdd, *added, *flat(about)]
 
 
@@ -241,7 +282,7 @@ class TracedPoints(OperatingPoints):
 
         def point(*x: Scalar) -> list[Scalar]:
             scenario = self.make(x[: self.count])
-            return self._point(scenario, Linearizer(make_plant(scenario)), x[self.count], x[self.count + 1 :])
+            return self._point(scenario, Linearizer(apart(make_plant(scenario))), x[self.count], x[self.count + 1 :])
 
         names = [*(f"open{i}" for i in range(self.count)), "kind", *(f"q{i}" for i in range(self.plant.arm.n))]
         return trace(point, names, "operating_point")
@@ -265,6 +306,11 @@ class TracedPoints(OperatingPoints):
             args[..., self.count + 1 :] = q
             self.kernel([(args.ctypes.data, args.strides[1])], results.ctypes.data, len(kinds) * count)
         return results
+
+
+def apart(plant: Plant) -> Plant:
+    """The plant without contacts."""
+    return replace(plant, arm=replace(plant.arm, contacts=())) if plant.arm.contacts else plant
 
 
 def branches(plant: Plant) -> tuple[JointBranch, ...]:

@@ -14,7 +14,7 @@ from armsim.model import Joint
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, listed, short
 from armsim.stability.closed_loop import Array
-from armsim.stability.operating_points import STOP, SUPPLY, OperatingPoints
+from armsim.stability.operating_points import STOP, SUPPLY, ContactBranch, JointBranch, OperatingPoints
 from armsim.stability.spectra import exponential, fastest_growth
 from armsim.stability.step_modes import LinearPlant, largest_stable_step
 from armsim.stability.verdicts import BLOWN_UP, MARGIN, Verdicts
@@ -64,10 +64,15 @@ class Wording:
         takers = [name for name in self._takers() if self._holds(name, unstable)] if unstable else []
         on = [(b, self.verdicts.points.branches[b]) for b in unstable]
         chattering, braked = (
-            {self.joints[at.joint].name: self._longest_on(b) for b, at in on if at.where == where}
+            {
+                self.joints[at.joint].name: self._longest_on(b)
+                for b, at in on
+                if isinstance(at, JointBranch) and at.where == where
+            }
             for where in (STOP, SUPPLY)
         )
-        return Advice(refusal, tuple(warnings), chattering, tuple(takers), braked, loops)
+        touching = {at.contact.name: self._longest_on(b) for b, at in on if isinstance(at, ContactBranch)}
+        return Advice(refusal, tuple(warnings), chattering, tuple(takers), braked, loops, touching)
 
     @cached_property
     def _limits(self) -> list[tuple[float, int]]:

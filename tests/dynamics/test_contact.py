@@ -9,7 +9,11 @@ import pytest
 from scipy.special import ellipk
 
 import armsim
+from armsim.arm.overview import scenario_overview
 from armsim.integrate import METHODS
+from armsim.loading import read_scenario
+from armsim.plant import make_plant
+from armsim.stability.wording import check_step
 
 G, MASS = 9.81, 2.0
 STIFF, DAMPING = 1e4, 40.0
@@ -189,3 +193,112 @@ def test_runs_in_lanes_and_in_python_have_the_bits_of_single_ones():
     assert many.q.tolist() == [run.q[-1].tolist() for run in single]
     python = armsim.simulate(asked, {path: values[1]}, engine="python")
     assert python.state == single[1].state
+
+
+# -- shipped scenarios
+
+
+def test_press_comes_to_rest_at_twenty_newtons():
+    run = armsim.simulate("press")
+    force = run["normal_force_tool_table_N"]
+    assert force[-1] == pytest.approx(20.0, rel=1e-5)  # what the via point's digits give
+    assert run["z_m"][-1] == pytest.approx(0.2, abs=1e-7)
+    assert run.measure("max(normal_force_tool_table)") >= force.max()
+
+
+def test_grip_balances_the_forces_of_its_fingers():
+    run = armsim.simulate("grip", {"log.every": 0.05})
+    left, right = run["normal_force_left_N"], run["normal_force_right_N"]
+    assert left[-1] > 10.0
+    assert left == pytest.approx(right, rel=1e-9)
+    assert run.q[-1, :5] == pytest.approx(run.q[0, :5], abs=1e-9)  # the arm need not hold against it
+    # virtual work of the screw: both fingers move by one millimetre where it does
+    motor = run["tau_motor_F1_N"][-1] + run["tau_friction_F1_N"][-1]
+    assert -motor == pytest.approx(left[-1] + right[-1], rel=1e-3)
+
+
+def test_wipe_slips_both_ways_on_the_cone():
+    run = armsim.simulate("wipe")
+    slip, force, normal = (
+        run[f"{of}_tool_table_{unit}"] for of, unit in (("slip", "m_s"), ("friction", "N"), ("normal_force", "N"))
+    )
+    moving = slip > 0.03
+    assert moving.sum() > 300
+    assert force[moving] == pytest.approx(0.3 * normal[moving], rel=1e-6)
+    assert run["x_m"].max() - run["x_m"][0] > 0.13
+    assert normal.min() > 0.0
+
+
+@pytest.mark.slow
+def test_drop_comes_to_rest_and_accounts_for_all_its_energy():
+    run = armsim.simulate("drop")
+    assert np.abs(run.qd[-1]).max() < 1e-6
+    assert run["gap_tool_floor_m"].min() > -0.01
+    assert not run["slip_tool_floor_m_s"][-10:].any()
+    audit = run.summary()["audit"]
+    assert audit["others"]["contacts"] < -5.0
+    assert audit["relative"] < 1e-6
+
+
+# -- spheres, other shapes, inverse dynamics
+
+
+def test_a_sphere_rolls_without_slip_down_an_incline():
+    """A wheel on a rail: x and z slide, the wheel turns about y; its acceleration is g sin / (1 + J / m r²)."""
+    r, inertia, angle = 0.1, 0.008, 0.3
+    robot = block("xz", (G * math.sin(angle), 0, -G * math.cos(angle)))
+    tensor = {"xx": 0.01, "yy": inertia, "zz": 0.01}
+    body = {"inertia": {"mass": MASS, "center": [0, 0, 0], "about": "com", **tensor}}
+    robot["joints"][1]["bodies"] = []
+    robot["joints"].append({"name": "wheel", "type": "revolute", "origin": {"axis": [0, 1, 0]}, "bodies": [body]})
+    friction = {"static": 0.5, "stiffness": 1e6, "damping": 2000}
+    surface = {"stiffness": 1e5, "damping": 500, "friction": friction}
+    contact = [{"name": "rim", "link": "wheel", "sphere": {"radius": r}, "with": "floor"}]
+    sink = -MASS * G * math.cos(angle) / 1e5
+    run = armsim.simulate(scene(robot, surface, q=[0.0, r + sink, 0.0], contacts=contact, duration=1.0))
+    a = G * math.sin(angle) / (1 + inertia / (MASS * r**2))
+    assert run.q[-1, 0] == pytest.approx(a / 2, rel=1e-4)
+    assert run.qd[-1, 2] * r == pytest.approx(run.qd[-1, 0], rel=1e-6)
+    assert not run["slip_rim_m_s"].any()
+    assert run["gap_rim_m"] == pytest.approx(sink, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"box": {"size": [1, 1, 0.4]}, "xyz": [0, 0, -0.2]},
+        {"sphere": {"radius": 2}, "xyz": [0, 0, -2]},
+        {"cylinder": {"radius": 1, "height": 0.4}, "xyz": [0, 0, -0.2]},
+    ],
+)
+def test_a_point_bounces_on_every_shape_as_on_a_plane(shape):
+    run = armsim.simulate(scene(block(), {"stiffness": STIFF, "damping": DAMPING}, shape=shape, q=[0.01], qd=[-1.0]))
+    assert run.state[1] == pytest.approx(rebound()[1], rel=1e-8)
+
+
+def test_inverse_dynamics_counts_the_contacts_of_a_robot_file():
+    world = {"floor": {"plane": {}, "stiffness": STIFF, "damping": DAMPING}}
+    robot = armsim.load_robot(
+        {**block(gravity=(0, 0, -G)), "world": world, "contacts": [{"frame": "tool", "with": "floor"}]}
+    )
+    tau = robot.inverse_dynamics([[0.1], [-0.001], [-0.001]], [[0.0], [0.0], [-0.1]], [[0.0]] * 3)
+    assert tau[:, 0] == pytest.approx([MASS * G, MASS * G - 10.0, MASS * G - 14.0])
+    assert robot.forward_dynamics([-0.001], [-0.1], [0.0]) == pytest.approx([14.0 / MASS - G])
+
+
+def test_the_effective_mass_and_the_bounce_of_a_contact_are_told():
+    data = scene(block(gravity=(0, 0, -G)), {"stiffness": STIFF, "damping": DAMPING}, q=[0.1])
+    (fact,) = scenario_overview(data).robot.contacts
+    assert (fact.name, fact.gap, fact.mass) == ("tool_floor", 0.1, pytest.approx(MASS))
+    assert fact.frequency == pytest.approx(OMEGA / (2 * math.pi))
+    assert fact.damping_ratio == pytest.approx(DECAY / OMEGA)
+
+
+def test_a_step_that_a_closed_contact_would_not_take_is_told():
+    data = scene(block(gravity=(0, 0, -G)), {"stiffness": STIFF}, "semi_implicit_euler", q=[0.1], duration=0.1)
+    for dt, well in ((1.9 / OMEGA, True), (2.1 / OMEGA, False)):  # symplectic Euler takes h ω < 2
+        integrator = {"method": "semi_implicit_euler", "dt": float(f"{dt:.6f}")}
+        duration = {"duration": 10 * integrator["dt"], "log": {"every": integrator["dt"]}}
+        asked = read_scenario({**data, "integrator": integrator, **duration})
+        advice = check_step(asked, make_plant(asked))
+        assert ("tool_floor" not in advice.touching) == well
