@@ -23,6 +23,7 @@ STRUCTURE = {
     "from": "the first step of the force",
     "to": "the last step of the force",
     "axis": "the form of the joint's frame",
+    "normal": "the form of the plane",
 }
 GROUPS = {
     "lower": "-.inf, no end of the range, is a group of its own",
@@ -42,6 +43,8 @@ ABSENCES = {
 OPEN = {  # by the first key on the way that is here
     "parameters": "an operand of the formulas that have it",
     "initial": "the state at the start",
+    "world": "an operand of the contacts",
+    "contacts": "an operand of the contacts",
     "control": "an operand of the feedback law",
     "inputs": "a constant command, in place of a formula or a table",
     "external": "an operand of the applied load",
