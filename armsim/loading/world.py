@@ -11,7 +11,7 @@ from armsim.geometry import Box, CoulombFriction, Cylinder, Geometry, HeightFiel
 from armsim.geometry.shapes import polar
 from armsim.loading.frames import build_frame
 from armsim.model import Arm, ContactPoint, LinkFrame
-from armsim.spatial import Pose, Vector
+from armsim.spatial import Pose, Scalar, Vector
 
 
 def build_world(world: Mapping[str, document.Obstacle], degrees: bool) -> tuple[Obstacle, ...]:
@@ -30,13 +30,17 @@ def build_surface(it: document.Obstacle) -> Surface | None:
     """The surface of an obstacle; None where nothing can touch it."""
     if it.stiffness is None:
         return None
-    given, friction, damping = it.friction, None, it.damping or 0.0
+    given, friction, damping = it.friction, None, _or(it.damping, 0.0)
     if given is not None:
-        own = given.stiffness or it.stiffness, given.damping or damping
+        own = _or(given.stiffness, it.stiffness), _or(given.damping, damping)
         friction = CoulombFriction(given.static, given.kinetic, *own)
     if it.law == HUNT_CROSSLEY:
-        return Surface(it.stiffness, it.dissipation or 0.0, True, friction)
+        return Surface(it.stiffness, _or(it.dissipation, 0.0), True, friction)
     return Surface(it.stiffness, damping, False, friction)
+
+
+def _or(value: Scalar | None, default: Scalar) -> Scalar:
+    return default if value is None else value
 
 
 def build_contacts(contacts: Sequence[document.Contact], arm: Arm) -> tuple[ContactPoint, ...]:

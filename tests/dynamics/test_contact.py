@@ -188,7 +188,8 @@ def test_runs_in_lanes_and_in_python_have_the_bits_of_single_ones():
     surface = {"stiffness": STIFF, "damping": DAMPING, "friction": {"static": 0.5, "kinetic": 0.4}}
     asked = scene(block("xz", (0, 0, -G)), surface, "rk4", 0.02, [0.0, 0.005], [0.3, -1.0], 1e-3)
     path, values = "world.floor.friction.kinetic", [0.1, 0.2, 0.3, 0.4, 0.45]
-    many = armsim.simulate_many(asked, {path: values})
+    damping, stiffness = "world.floor.damping", "world.floor.stiffness"
+    many = armsim.simulate_many(asked, {path: values, damping: [40.0] * 5, stiffness: [STIFF] * 5})
     single = [armsim.simulate(asked, {path: value}) for value in values]
     assert many.q.tolist() == [run.q[-1].tolist() for run in single]
     python = armsim.simulate(asked, {path: values[1]}, engine="python")
