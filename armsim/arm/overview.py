@@ -10,7 +10,17 @@ from typing import Any, Literal
 
 from armsim import document
 from armsim.arm.robot_overview import RobotOverview, arm_overview, robot_overview
-from armsim.control import ComputedTorque, Constant, Controller, Expressions, OpenLoop, Pid, StateFeedback
+from armsim.control import (
+    ComputedTorque,
+    Constant,
+    Controller,
+    Expressions,
+    OpenLoop,
+    OperationalSpace,
+    Pid,
+    StateFeedback,
+)
+from armsim.control.operational_space import AXES
 from armsim.files.faults import Doubt, listed, refuse
 from armsim.files.neighbours import nearest_file
 from armsim.files.nodes import Place
@@ -22,7 +32,7 @@ from armsim.loading.check import scenario_doubts
 from armsim.loading.reference import in_words
 from armsim.plant import Plant
 from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
-from armsim.records import record
+from armsim.records import OMIT, record
 from armsim.stability.method_choice import with_method
 
 FORMAT = re.compile(rb"^format:\s*[\"']?armsim/(robot|scenario|run)\b", re.MULTILINE)
@@ -81,6 +91,36 @@ class ComputedTorqueJoint(JointControl):
 
 
 @record
+class PostureJoint(JointControl):
+    """What the joint does besides control of a tool.
+
+    Attributes:
+        posture: The position that it holds as far as the tool leaves it [rad or m]; None for the target or the reference.
+        kp: Gain of the error from there.
+        kd: Gain of its derivative.
+    """
+
+    posture: float | None
+    kp: float
+    kd: float
+
+
+@record
+class AxisControl:
+    """The control of a tool along or about an axis of the world.
+
+    Attributes:
+        name: The axis.
+        kp: Gain of the error.
+        kd: Gain of its derivative.
+    """
+
+    name: str
+    kp: float
+    kd: float
+
+
+@record
 class PidJoint(JointControl):
     """Gains of PD, PI or PID, and what they come to at the joint.
 
@@ -117,6 +157,8 @@ class ControlFacts:
         encoder: Whether encoders measure.
         inputs: That are added, in words; None for none.
         joints: One per joint.
+        tool: The frame that is controlled in place of the joints; None for none.
+        axes: Of that frame; none without.
     """
 
     law: str
@@ -128,6 +170,8 @@ class ControlFacts:
     encoder: bool
     inputs: list[str] | None
     joints: list[JointControl]
+    tool: str | None = field(default=None, metadata=OMIT)
+    axes: list[AxisControl] | None = field(default=None, metadata=OMIT)
 
 
 @record
@@ -274,8 +318,15 @@ def commanded(plant: Plant, scenario: document.Scenario, degrees: bool) -> Input
     control = scenario.control
     if not isinstance(command, Controller) or control is None:
         return None
+    law = command.law
+    tool, axes = None, None
+    if isinstance(law, OperationalSpace):
+        tool = law.frame.name
+        axes = [AxisControl(AXES[i], kp, kd) for i, kp, kd in zip(law.axes, law.kp, law.kd, strict=True)]
     return ControlFacts(
-        law=command.law.name,
+        tool=tool,
+        axes=axes,
+        law=law.name,
         output=command.output,
         period=command.period,
         delay=command.delay * command.period if command.period is not None else 0.0,
@@ -306,6 +357,9 @@ def _joint_controls(plant: Plant, command: Controller, control: document.Control
             found.append(StateFeedbackJoint(*own, list(law.K[i])))
         elif isinstance(law, Expressions):
             found.append(ExpressionJoint(*own, control.command[i].text))
+        elif isinstance(law, OperationalSpace):
+            hold = None if law.posture.hold is None else arm.shown(law.posture.hold.target, degrees)[i]
+            found.append(PostureJoint(*own, hold, law.posture.kp[i], law.posture.kd[i]))
         elif isinstance(law, ComputedTorque):
             found.append(ComputedTorqueJoint(*own, law.kp[i], law.kd[i]))
         elif isinstance(law, Pid):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from armsim import document
 from armsim.arm.overview import kind_of
 from armsim.document.bodies import payload_bodies
-from armsim.document.composite import PerJoint
+from armsim.document.composite import LawGains, PerJoint
 from armsim.document.kinds import Kind, Number, join
 from armsim.formulas.quantity import Quantity
 from armsim.formulas.units import units_of
@@ -102,7 +102,9 @@ def _of_scenario(scenario: Scenario) -> list[Origin]:
         filled |= {f"control.{key}[{i}]": float(x) for i, x in enumerate(values or ()) if x is not None}
     output, law = (None, None) if control is None else (control.output, control.law)
     types = [joint.type for joint in scenario.arm.joints]
-    return list(_Numbers(content.degrees, types, output or "torque", filled, law or "").below(content))
+    task = () if control is None else control.task
+    numbers = _Numbers(content.degrees, types, output or "torque", filled, law or "", [type for _, type in task])
+    return list(numbers.below(content))
 
 
 def _renamed(origin: Origin, prefix: str, names: list[str]) -> Origin:
@@ -120,13 +122,23 @@ class _Numbers:
         output: Of the control law: "voltage", "current" or "torque".
         filled: Values in SI of absent keys that default to other numbers, by path.
         law: The control law; empty for none.
+        axes: Types of joints along or about the axes that its gains are of; empty where they are of joints.
     """
 
-    def __init__(self, degrees: bool, types: list[str], output: str, filled: dict[str, float], law: str = "") -> None:
+    def __init__(
+        self,
+        degrees: bool,
+        types: list[str],
+        output: str,
+        filled: dict[str, float],
+        law: str = "",
+        axes: Sequence[str] = (),
+    ) -> None:
         self.degrees = degrees
         self.types = types
         self.output = output
         self.law = law
+        self.axes = axes or types
         self.filled = filled
 
     def below(
@@ -145,8 +157,9 @@ class _Numbers:
             for name, item in value.items():
                 yield from self.below(item, None, join(path, name))
         elif isinstance(value, tuple):
+            types = self.axes if isinstance(kind, LawGains) else self.types
             for i, item in enumerate(value):
-                own = self.types[i] if isinstance(kind, PerJoint) or path == "joints" else type
+                own = types[i] if isinstance(kind, PerJoint) or path == "joints" else type
                 yield from self.below(item, getattr(kind, "item", None), f"{path}[{i}]", own)
 
     def _number(self, quantity: Quantity, path: str, type: str | None) -> Origin:

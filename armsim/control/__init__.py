@@ -9,6 +9,7 @@ from armsim.control.feedforward import Feedforward
 from armsim.control.function import FunctionLaw, LawFunction, Told
 from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.memory import Memory
+from armsim.control.operational_space import OperationalSpace, Posture
 from armsim.control.pid import Pid
 from armsim.control.reference import Constant, Desired, Reference
 from armsim.control.signals import OpenLoop
@@ -32,8 +33,10 @@ __all__ = [
     "Memory",
     "Now",
     "OpenLoop",
+    "OperationalSpace",
     "Output",
     "Pid",
+    "Posture",
     "Reference",
     "Seen",
     "StateFeedback",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from armsim.actuation import Output
 from armsim.control.drive import against_viscous, commands_for
-from armsim.control.law import FeedbackLaw, Kept, Now
+from armsim.control.law import FeedbackLaw, Kept, Now, pulled
 from armsim.dynamics import rnea
-from armsim.expr import Scalar, fma
+from armsim.expr import Scalar
 from armsim.model import Arm
 from armsim.records import record
 
@@ -35,7 +35,6 @@ class ComputedTorque(FeedbackLaw):
     def command(self, now: Now, kept: Kept) -> list[Scalar]:
         """The commands before saturation, n scalars."""
         q, qd = now.seen.q, now.seen.qd
-        gains = zip(self.kp, self.kd, now.e, now.ed, now.desired.qdd, strict=True)
-        qdd = [fma(kp, e, fma(kd, ed, feedforward)) for kp, kd, e, ed, feedforward in gains]
+        qdd = pulled(self.kp, self.kd, now.e, now.ed, now.desired.qdd)
         tau = against_viscous(self.model, rnea(self.model.at(now.laden), q, qd, qdd), qd)
         return commands_for(self.model, self.output, tau, qd)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from armsim.control.reference import Desired
-from armsim.expr import Scalar, is_number
+from armsim.expr import Scalar, fma, is_number
 from armsim.records import record
 
 
@@ -73,6 +73,13 @@ class Kept:
 
     integrals: list[Scalar] = field(default_factory=list)
     filtered: list[Scalar] = field(default_factory=list)
+
+
+def pulled(
+    kp: Sequence[Scalar], kd: Sequence[Scalar], e: Sequence[Scalar], ed: Sequence[Scalar], feedforward: Sequence[Scalar]
+) -> list[Scalar]:
+    """feedforward + kd ed + kp e, item by item."""
+    return [fma(k, x, fma(d, xd, more)) for k, d, x, xd, more in zip(kp, kd, e, ed, feedforward, strict=True)]
 
 
 class FeedbackLaw:

@@ -23,7 +23,7 @@ from armsim.door import opened
 if TYPE_CHECKING:
     from armsim.document.base import Document, plain
     from armsim.document.bodies import Box, Cylinder, KnownInertia, PayloadBody, Point, Rod, Sphere, TimedPayload, Tube
-    from armsim.document.control import Control, Encoder
+    from armsim.document.control import Control, Encoder, Posture
     from armsim.document.joint import (
         Frame,
         Friction,
@@ -83,6 +83,7 @@ _HOMES = {
     "MotorCoulomb": "motor",
     "MotorLimits": "motor",
     "Origin": "joint",
+    "Posture": "control",
     "TimedPayload": "bodies",
     "Point": "bodies",
     "Reference": "reference",
@@ -141,6 +142,7 @@ __all__ = [
     "MotorCoulomb",
     "MotorLimits",
     "Origin",
+    "Posture",
     "TimedPayload",
     "Point",
     "Reference",

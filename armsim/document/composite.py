@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from armsim.document.base import Document, Subdocument
@@ -18,6 +19,7 @@ __all__ = [
     "ByName",
     "Choice",
     "Document",
+    "LawGains",
     "Kind",
     "List",
     "Number",
@@ -185,6 +187,8 @@ class PerJoint(Kind[tuple[V, ...]]):
         one_for_all: Whether a single item is taken.
     """
 
+    what = "joint"
+
     def __init__(self, item: Kind[V], *, one_for_all: bool = False, **common: Any) -> None:
         super().__init__(**common)
         self.item = item
@@ -192,16 +196,16 @@ class PerJoint(Kind[tuple[V, ...]]):
 
     def expected(self, context: Context) -> str:
         if context.joints is None:
-            return "a list with one number per joint"
+            return f"a list with one number per {self.what}"
         n = len(context.joints)
         names = ", ".join(name for name, _ in context.joints)
-        return f"{n} number{'s' if n > 1 else ''} (one per joint: {clipped(names, 200)})"
+        return f"{n} number{'s' if n > 1 else ''} (one per {self.what}: {clipped(names, 200)})"
 
     def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
         if isinstance(node, Seq):
             n = len(node.items)
             if context.joints is not None and n != len(context.joints):
-                more = "give one number for each joint"
+                more = f"give one number for each {self.what}"
                 return self.fault(node, path, context, more, f"{n} number{'s' if n != 1 else ''}")
             return tuple([self._read_item(node.items[i], f"{path}[{i}]", context, i) for i in range(n)])
         if not self.one_for_all:
@@ -216,3 +220,26 @@ class PerJoint(Kind[tuple[V, ...]]):
         item = self.item.read(node, path, context)
         context.turns = ()
         return item
+
+
+class PerAxis(PerJoint):
+    """A list with one item per axis of a tool, or one item for all of them."""
+
+    what = "axis"
+
+
+class LawGains(PerJoint):
+    """Gains of a control law: one per joint, or in the space of a tool one per axis.
+
+    Attributes:
+        of_tool: What they are there.
+    """
+
+    def __init__(self, item: Kind[V], of_tool: Kind[V], **common: Any) -> None:
+        super().__init__(item, one_for_all=True, **common)
+        self.of_tool = PerAxis(of_tool, one_for_all=True, example=self.example)
+
+    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
+        if context.task:
+            return self.of_tool.read(node, path, replace(context, joints=context.task))
+        return super().read(node, path, context)

@@ -7,15 +7,17 @@ from dataclasses import replace
 from typing import Any, Self
 
 from armsim.control.noise import LARGEST_SEED
+from armsim.control.operational_space import AXES
 from armsim.document import other_words as words
-from armsim.document.composite import Choice, Document, Kind, List, Number, PerJoint, Rule, Subdocument, join
+from armsim.document.bodies import FrameName
+from armsim.document.composite import Choice, Document, Kind, LawGains, List, Number, PerJoint, Rule, Subdocument, join
 from armsim.document.paths import source_of
 from armsim.document.reference import Reference
 from armsim.dynamics import OF_FRAME
 from armsim.errors import spelled
 from armsim.expr import trace
 from armsim.files.faults import nearest
-from armsim.files.nodes import Map, Node, Scalar, shown
+from armsim.files.nodes import Map, Node, Scalar, Seq, shown
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.formulas.quantity import Context, Quantity
 from armsim.formulas.units import written_unit
@@ -32,6 +34,8 @@ LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "expression": (("command",), ()),
     "python": ((), ()),  # a function, which the library is given
 }
+STIFFNESS, DAMPING = "N·m/rad or N/m", "N·m·s/rad or N·s/m"  # of joints and of a tool
+OF_TOOL = ("frame", "axes", "posture")
 OWN = tuple(dict.fromkeys(key for needed, more in LAWS.values() for key in (*needed, *more)))
 # names in an expression: of the joint's own, or with `_` and a joint's name behind, of that joint
 NAMES = re.compile(r"\b[^\W\d]\w*")  # in a formula
@@ -58,9 +62,18 @@ def law_rule(law: str) -> Rule:
     return Rule("law", (law,), needs=("output", *needed), without=tuple(k for k in OWN if k not in (*needed, *more)))
 
 
-def gains(unit: str, doc: str, laws: str) -> PerJoint:
+def gains(unit: str, doc: str, laws: str, of_tool: str = "") -> LawGains:
     """The key of a gain."""
-    return PerJoint(Number(unit), one_for_all=True, default=None, doc=doc, note=f"none; {laws} need it", example="10")
+    return LawGains(Number(unit), Number(of_tool), default=None, doc=doc, note=f"none; {laws} need it", example="10")
+
+
+def task_of(control: Node | None) -> tuple[tuple[str, str], ...]:
+    """The axes of a tool that the gains of a scenario's `control` are of, with types as `Context.task`; none in joint space."""
+    space, axes = (control.get(key) if isinstance(control, Map) else None for key in ("space", "axes"))
+    if not isinstance(space, Scalar) or space.value != "tool":
+        return ()
+    names = [str(item.value) for item in axes.items if isinstance(item, Scalar)] if isinstance(axes, Seq) else AXES
+    return tuple((name, "revolute" if name.startswith("r") else "prismatic") for name in names)
 
 
 def times(doc: str, note: str, example: str) -> PerJoint:
@@ -177,6 +190,17 @@ class Encoder(Document):
     )
 
 
+class Posture(Document):
+    """What the joints do as far as it leaves the tool alone: pd control towards `q`, or accelerations with computed_torque."""
+
+    q = PerJoint(Number("rad or m", angle=True), default=None, doc="joint positions, one per joint", note="the reference",
+                 example="[0, 0.5, 0]")  # fmt: skip
+    kp = PerJoint(
+        Number(STIFFNESS), one_for_all=True, doc="proportional gains; 1/s² with computed_torque", example="10"
+    )
+    kd = PerJoint(Number(DAMPING), one_for_all=True, doc="derivative gains; 1/s with computed_torque", example="5")
+
+
 class Control(Document):
     """Feedback: a law, and what stands between it and the drives. docs/control.md tells of each."""
 
@@ -192,13 +216,35 @@ class Control(Document):
         note="required",
         example="voltage",
     )
+    space = Choice(
+        "joints",
+        "tool",
+        default="joints",
+        doc="whose errors the law controls: each joint's, or position and orientation of a tool (pd and computed_torque)",
+        example="tool",
+    )
+    frame = FrameName(default=None, doc="the tool of `space: tool`: a frame of the robot", note="tool", example="tool")
+    axes = List(
+        Choice(*AXES),
+        least=1,
+        most=6,
+        default=None,
+        doc="along which axes of the world its position is controlled, and about which its orientation; others are free",
+        note="all six",
+        example="[x, y, z]",
+    )
+    posture = Subdocument(Posture, default=None, doc="what joints do besides", note="nothing")
     kp = gains(
         "V/rad or N·m/rad",
-        "proportional gains, one per joint or one for all; not the motor's Kp; 1/s² with computed_torque",
+        "proportional gains, one per joint (in the space of a tool one per axis) or one for all; not the motor's Kp; 1/s² with "
+        "computed_torque",
         "pd, pi, pid and computed_torque",
+        STIFFNESS,
     )
     ki = gains("V/(rad·s) or N·m/(rad·s)", "integral gains", "pi and pid")
-    kd = gains("V·s/rad or N·m·s/rad", "derivative gains; 1/s with computed_torque", "pd, pid and computed_torque")
+    kd = gains(
+        "V·s/rad or N·m·s/rad", "derivative gains; 1/s with computed_torque", "pd, pid and computed_torque", DAMPING
+    )
     K = PerJoint(
         List(Number(), least=2),
         default=None,
@@ -275,7 +321,12 @@ class Control(Document):
     derivative_filter = times("time constant of the derivative's low-pass filter", "none", "5e-3")
 
     # `law: none` forbids nothing, so that a law can be switched off and on
-    rules = (*(law_rule(law) for law in LAWS), Rule(given=("reference",), without=("target",)))
+    rules = (
+        *(law_rule(law) for law in LAWS),
+        Rule(given=("reference",), without=("target",)),
+        Rule("space", ("joints",), without=OF_TOOL),
+        Rule("space", ("tool",), without=DERIVATIVE),
+    )
 
     @property
     def on(self) -> bool:
@@ -285,7 +336,12 @@ class Control(Document):
     @property
     def has_model(self) -> bool:
         """Whether its law or its feedforward takes a model of the arm."""
-        return self.law == "computed_torque" or (self.on and self.feedforward != "none")
+        return self.law == "computed_torque" or (self.on and (self.feedforward != "none" or bool(self.task)))
+
+    @property
+    def task(self) -> tuple[tuple[str, str], ...]:
+        """See `task_of`."""
+        return task_of(self.node)
 
     @classmethod
     def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
@@ -294,6 +350,7 @@ class Control(Document):
         output, law = (node.get(key) if isinstance(node, Map) else None for key in ("output", "law"))
         context.output = output.text if isinstance(output, Scalar) and output.text in cls.output.options else None
         context.law = law.text if isinstance(law, Scalar) else ""
+        context.task = task_of(node)
         return super().read(node, path, context, kind)
 
     def check(self, path: str, context: Context) -> None:
@@ -316,6 +373,10 @@ class Control(Document):
         elif self.given("model") and not self.has_model:
             mend = "add `feedforward: inverse_dynamics`, or take it out"
             unfit("model", "a law or a feedforward that has a model", mend)
+        if self.task and self.law not in ("pd", "computed_torque"):
+            unfit("space", "`space: joints` with this law", "take pd or computed_torque, or write `space: joints`")
+        if len(set(self.axes or ())) < len(self.axes or ()):
+            unfit("axes", "each axis once", "leave out the second one")
         if self.given("tracking_time") and self.anti_windup == "clamping":
             unfit("tracking_time", "`anti_windup: back_calculation`", "write that, or take it out")
         if self.given("anti_windup") and self.anti_windup != "clamping" and self.limit is None:
@@ -348,6 +409,10 @@ class Control(Document):
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         if key == "target":
             return "either target or reference", "both", "take one of them out"
+        if key in OF_TOOL:
+            return "`space: tool`", f"`{key}` of joints", f"add `space: tool`, or take `{key}` out"
+        if rule.key == "space":
+            return "no derivative of this kind in the space of a tool", f"`{key}`", "take it out"
         law = self.law
         needed, _ = LAWS[law]
         if key in INTEGRAL:

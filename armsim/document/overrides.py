@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from armsim.document.composite import Kind, OneOf, PerJoint, Subdocument
+from armsim.document.composite import Kind, LawGains, OneOf, PerJoint, Subdocument
 from armsim.document.kinds import V
 from armsim.document.paths import PathError, joint_index, parse_path, path_text, source_of
 from armsim.errors import spelled
@@ -24,10 +24,16 @@ class JointLists(NamedTuple):
     Attributes:
         names: Of the joints.
         defaults: Of the lists that a file may leave out, by path.
+        axes: Of a tool, which gains are of in place of joints; none in joint space.
     """
 
     names: Sequence[str]
     defaults: Mapping[str, Sequence[float]]
+    axes: Sequence[str] = ()
+
+    def names_in(self, kind: Kind[Any]) -> Sequence[str]:
+        """The names of the items of a list."""
+        return self.axes if self.axes and isinstance(kind, LawGains) else self.names
 
 
 def apply_overrides(
@@ -143,8 +149,8 @@ class _Override:
 
     def _in_list(self, node: Seq, step: str | int, kind: Kind[Any] | None, at: int) -> Node:
         names: Sequence[str | None] = [_name(item) for item in node.items]
-        if isinstance(kind, PerJoint) and self.joints is not None and len(self.joints.names) == len(names):
-            names = self.joints.names
+        if isinstance(kind, PerJoint) and self.joints is not None and len(self.joints.names_in(kind)) == len(names):
+            names = self.joints.names_in(kind)
         item_kind = None if kind is None else kind.below(step)
         index = joint_index(step, names)
         if index is None and step == len(names) == 0 and self.value is not None:
@@ -177,7 +183,7 @@ class _Override:
         above = path_text(self.steps[:at])
         if self.joints is None:
             return None if self.report.faults else node
-        many = len(self.joints.names)
+        many = len(self.joints.names_in(kind))
         if node.value is not None:
             return Seq([node] * many, node.place) if kind.one_for_all else node
         if self.report.faults:  # of the robot, whose pose would be the default

@@ -19,6 +19,7 @@ from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynami
 from armsim.dynamics.internal import InternalWrenches
 from armsim.dynamics.jacobian import frame_jacobian
 from armsim.dynamics.kinematics import (
+    frame_acceleration,
     frame_pose,
     frame_position,
     frame_velocity,
@@ -50,6 +51,7 @@ __all__ = [
     "external_power",
     "fastest_algorithm",
     "forward_dynamics",
+    "frame_acceleration",
     "frame_jacobian",
     "frame_pose",
     "frame_position",

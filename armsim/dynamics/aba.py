@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armsim.dynamics.kinematics import along, joint_poses, pass_on
-from armsim.dynamics.rnea import Wrench, gyroscopic, turning
+from armsim.dynamics.kinematics import along, joint_poses, pass_on, turning
+from armsim.dynamics.rnea import Wrench, gyroscopic
 from armsim.expr import where
 from armsim.model import Arm
 from armsim.records import record

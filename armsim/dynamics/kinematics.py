@@ -1,12 +1,13 @@
-"""Forward kinematics: poses and velocities of links and frames."""
+"""Forward kinematics: poses, velocities and accelerations of links and frames."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from armsim.expr import cos, sin
 from armsim.model import Arm, Joint, LinkFrame
-from armsim.spatial import ZERO, JointRotation, Pose, Scalar, Vector, Z, cross
+from armsim.spatial import ZERO, JointRotation, Matrix, Pose, Scalar, Vector, Z, cross, cross_plus
 
 
 def joint_pose(joint: Joint, q: Scalar) -> tuple[JointRotation, Vector]:
@@ -93,6 +94,63 @@ def link_velocities(arm: Arm, q, qd) -> list[tuple[Vector, Vector]]:
         w = R.T @ w + Z * (link.turns * qd_i)
         velocities[i] = w, v
     return velocities[:-1]
+
+
+def link_motions(
+    arm: Arm, poses: Sequence[tuple[JointRotation, Vector]], qd, qdd
+) -> Iterator[tuple[Vector, Vector, Vector, Matrix]]:
+    """The motion of every link, from base to tip, in its own frame; gravity enters as an upward acceleration of the base.
+
+    `times_plus` and `cross_plus` are fused multiply-adds.
+
+    Args:
+        arm: The arm, n joints.
+        poses: As of `joint_poses`.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        qdd: Joint accelerations [rad/s² or m/s²], n scalars.
+
+    Yields:
+        Angular velocity [rad/s], angular acceleration [rad/s²], acceleration of the origin [m/s²], and their `turning`.
+    """
+    base = ZERO, ZERO, arm.base.rotation.T @ -arm.gravity, turning(ZERO, ZERO)
+    motions = [base] * (len(poses) + 1)  # the base's is the last, where -1 finds it
+    rates = zip(poses, arm.links, arm.rates(qd), arm.rates(qdd), strict=True)
+    for i, ((R, p), joint, qd_i, qdd_i) in enumerate(rates):
+        w, wd, a, turned = motions[arm.parents[i]]
+        a = R.T @ turned.times_plus(p, a)
+        w, wd = R.T @ w, R.T @ wd
+        a = cross_plus(w, Z * (2 * joint.slides * qd_i), a) + Z * (joint.slides * qdd_i)
+        wd = cross_plus(w, Z * (joint.turns * qd_i), wd) + Z * (joint.turns * qdd_i)
+        w = w + Z * (joint.turns * qd_i)
+        motions[i] = w, wd, a, turning(w, wd)
+        yield motions[i]
+
+
+def frame_acceleration(arm: Arm, q, qd, qdd, frame: LinkFrame) -> tuple[Vector, Vector]:
+    """Angular acceleration [rad/s²] and acceleration of the origin [m/s²] of a frame, in world axes: J qdd + dJ/dt qd.
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions [rad or m], n scalars.
+        qd: Joint velocities [rad/s or m/s], n scalars.
+        qdd: Joint accelerations [rad/s² or m/s²], n scalars.
+        frame: The frame.
+    """
+    link = arm.link_of(frame)
+    _, wd, a, turned = list(link_motions(arm, joint_poses(arm, q), qd, qdd))[link]
+    R = own_poses(arm, q)[link].rotation
+    return R @ wd, R @ turned.times_plus(arm.placement(frame).position, a) + arm.gravity
+
+
+def turning(w: Vector, wd: Vector) -> Matrix:
+    """The matrix wd× + w× w×: r to the acceleration wd × r + w × (w × r) of that point of a rotating body."""
+    xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
+    xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
+    return Matrix(
+        Vector(-(yy + zz), xy - wd.z, xz + wd.y),
+        Vector(xy + wd.z, -(xx + zz), yz - wd.x),
+        Vector(xz - wd.y, yz + wd.x, -(xx + yy)),
+    )
 
 
 def pass_on(sums: dict[int, tuple[Any, ...]], link: int, *parts: Any) -> None:

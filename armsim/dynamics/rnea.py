@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armsim.dynamics.kinematics import along, joint_poses, pass_on
+from armsim.dynamics.kinematics import along, joint_poses, link_motions, pass_on
 from armsim.expr import fma
 from armsim.model import Arm
-from armsim.spatial import ZERO, Inertia, JointRotation, Matrix, Scalar, Symmetric, Vector, Z, cross_plus
+from armsim.spatial import ZERO, Inertia, JointRotation, Scalar, Symmetric, Vector, cross_plus
 
 Wrench = tuple[Vector, Vector]  # moment about the origin [N·m], force [N]
 
@@ -42,7 +42,7 @@ def joint_wrenches(
     Recursive Newton-Euler algorithm in link frames, Craig, *Introduction to Robotics*, section 6.5, also for prismatic and screw
     joints. Gravity enters as an upward acceleration of the base. Two departures from the page, for fewer operations: velocity
     products are formed once per link (`turning`), and inertias are about the frame's origin, so there is no parallel-axis
-    term. `times_plus`, `cross_plus` and `plus` are fused multiply-adds.
+    term. `cross_plus` and `plus` are fused multiply-adds.
 
     Args:
         arm: The arm, n joints; its numbers may be floats or expressions.
@@ -59,20 +59,9 @@ def joint_wrenches(
     """
     poses = joint_poses(arm, q)
 
-    # base to tip: the motion of each link, and the force and moment it takes
-    base = ZERO, ZERO, arm.base.rotation.T @ -arm.gravity, turning(ZERO, ZERO)
-    motions = [base] * (len(poses) + 1)  # the base's is the last, where -1 finds it
+    # base to tip: the force and moment that each link takes
     moments, forces = [], []
-    rates = zip(poses, arm.links, inertias, arm.rates(qd), arm.rates(qdd), strict=True)
-    for i, ((R, p), joint, inertia, qd_i, qdd_i) in enumerate(rates):
-        w, wd, a, turned = motions[arm.parents[i]]
-        a = R.T @ turned.times_plus(p, a)
-        w, wd = R.T @ w, R.T @ wd
-        a = cross_plus(w, Z * (2 * joint.slides * qd_i), a) + Z * (joint.slides * qdd_i)
-        wd = cross_plus(w, Z * (joint.turns * qd_i), wd) + Z * (joint.turns * qdd_i)
-        w = w + Z * (joint.turns * qd_i)
-        turned = turning(w, wd)
-        motions[i] = w, wd, a, turned
+    for inertia, (w, wd, a, turned) in zip(inertias, link_motions(arm, poses, qd, qdd), strict=True):
         forces.append((turned @ inertia.h).plus(inertia.mass, a))
         moments.append(cross_plus(inertia.h, a, inertia.J @ wd + gyroscopic(inertia.J, w)))
 
@@ -100,17 +89,6 @@ def transmitted(arm: Arm, poses: Sequence[tuple[JointRotation, Vector]], wrenche
         f = R @ f
         pass_on(beyond, arm.parents[i], cross_plus(p, f, R @ n), f)
     return [beyond[-1], *reversed(found)]
-
-
-def turning(w: Vector, wd: Vector) -> Matrix:
-    """The matrix wd× + w× w×: r to the acceleration wd × r + w × (w × r) of that point of a rotating body."""
-    xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
-    xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
-    return Matrix(
-        Vector(-(yy + zz), xy - wd.z, xz + wd.y),
-        Vector(xy + wd.z, -(xx + zz), yz - wd.x),
-        Vector(xz - wd.y, yz + wd.x, -(xx + yy)),
-    )
 
 
 def gyroscopic(J: Symmetric, w: Vector) -> Vector:

@@ -85,6 +85,7 @@ class Context:
         turns: Whether the joint turns that the numbers now read belong to, or each of the joints; empty where unknown.
         output: What the controller now read puts out; None where unknown.
         law: Its law.
+        task: Names of the axes that its gains are of, and types of joints along or about them; none where they are of joints.
     """
 
     report: Report
@@ -104,6 +105,7 @@ class Context:
     turns: tuple[bool, ...] = ()
     output: str | None = None
     law: str = ""
+    task: tuple[tuple[str, str], ...] = ()
 
     def formula(self, text: str) -> Formula:
         """Parse a formula; equal texts are parsed once.

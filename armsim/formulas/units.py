@@ -159,6 +159,8 @@ BY_OUTPUT = {
 OF_ACCELERATION = {
     "V/rad or N·m/rad": "1/s²",
     "V·s/rad or N·m·s/rad": "1/s",
+    "N·m/rad or N/m": "1/s²",
+    "N·m·s/rad or N·s/m": "1/s",
 }  # gains of a law that asks for accelerations
 
 

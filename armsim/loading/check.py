@@ -12,6 +12,7 @@ from armsim.files.faults import Fault, Report
 from armsim.files.nodes import Map, Place, shown
 from armsim.files.shipped import shipped_path
 from armsim.loading.build import build_robot
+from armsim.loading.control import task_doubts
 from armsim.loading.definite import undetermined
 from armsim.loading.plausible import doubts, one_row, picked_up_late, too_short
 from armsim.loading.reference import cut_short
@@ -81,8 +82,10 @@ def scenario_doubts(scenario: Scenario) -> list[Fault]:
     file, duration = scenario.file, scenario.clock.end
     command, control = scenario.command, file.document.control
     short: list[Fault] = []
+    if isinstance(command, Controller) and control is not None:
+        short += task_doubts(command, control, scenario.initial_q)
     if isinstance(command, Controller) and control is not None and control.reference is not None:
-        short = [*cut_short(control.reference, command.reference, duration)]
+        short += [*cut_short(control.reference, command.reference, duration)]
     return [
         *file.robot.remarks,
         *short,

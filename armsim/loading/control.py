@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +17,16 @@ from armsim.control import (
     Feedforward,
     FunctionLaw,
     OpenLoop,
+    OperationalSpace,
     Pid,
+    Posture,
     Reference,
     StateFeedback,
     step_of,
 )
+from armsim.control.operational_space import AXES
 from armsim.expr import Scalar, absolute, where
+from armsim.files.faults import Fault
 from armsim.loading.build import build_robot
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.reference import build_reference
@@ -59,7 +63,7 @@ def build_controller(
         start = si(scenario.initial.q, arm.initial)
         reference = build_reference(control.reference, parameters, arm, scenario.degrees, start)
     return Controller(
-        law=build_law(control, parameters, arm, known, limit),
+        law=build_law(control, parameters, arm, known, limit, si),
         output=output,
         reference=reference,
         limit=limit,
@@ -77,6 +81,7 @@ def build_law(
     arm: Arm,
     model: Arm,
     limit: tuple[Scalar | None, ...],
+    si: Numbers,
 ) -> FeedbackLaw:
     """The law of feedback.
 
@@ -86,8 +91,13 @@ def build_law(
         arm: The arm.
         model: The arm as the controller knows it.
         limit: Of its commands.
+        si: Converts joint positions.
     """
     law = control.law
+    if control.task:
+        axes = tuple(AXES.index(axis) for axis, _ in control.task)
+        frame, posture = model.frame(control.frame or arm.tool.name), build_posture(control.posture, arm.n, si)
+        return OperationalSpace(law, control.output, model, frame, axes, tuple(control.kp), tuple(control.kd), posture)
     if law == "state_feedback":
         return StateFeedback(control.K)
     if law == "computed_torque":
@@ -112,6 +122,38 @@ def build_law(
         derivative=control.derivative,
         filter_time=None if slow is None else tuple(slow),
     )
+
+
+def task_doubts(command: Controller, control: document.Control, q: Sequence[float]) -> Iterator[Fault]:
+    """Warnings of control in the space of a tool: axes that it cannot take at the start, and motions that nothing brings to rest.
+
+    Args:
+        command: The controller, on numbers.
+        control: What it was built from.
+        q: Joint positions at the start [rad or m].
+    """
+    law = command.law
+    if not isinstance(law, OperationalSpace):
+        return
+    place, left = control.place_of("space"), len(law.kp) - law.model.n
+    if law.mobility(law.model.at(0.0), q).manipulability < 1.0:
+        expected = "a start at which the tool can move along and about each of its axes by itself"
+        mend = "leave out an axis, as with `axes: [x, y, z]`, or start elsewhere: errors are damped here, and may stay"
+        yield Fault(place, "control.axes", expected, "one where it hardly can, or cannot", mend)
+    if left < 0 and control.posture is None:
+        expected, mend = (
+            "a `posture`, for motions of the joints that leave the tool alone",
+            "`posture: {kp: 10, kd: 6}`",
+        )
+        yield Fault(place, "control.posture", expected, f"none for {-left} of them", f"add for example {mend}")
+
+
+def build_posture(posture: document.Posture | None, n: int, si: Numbers) -> Posture:
+    """What n joints do besides a tool's task."""
+    if posture is None:
+        return Posture(None, (0.0,) * n, (0.0,) * n)
+    hold = None if posture.q is None else Constant(si(posture.q, ()))
+    return Posture(hold, tuple(posture.kp), tuple(posture.kd))
 
 
 def _reset_time(kp: Scalar, ki: Scalar) -> Scalar:

@@ -129,6 +129,8 @@ def _units_of_joint(file: ScenarioFile, place: str) -> list[str]:
     indices = [step for step in steps if isinstance(step, int)][slice(1) if own else slice(-1, None)]
     turns = [JOINT_TYPES[joint.type].turns for joint in (robot.joints if own else robot.free)]
     turns = [turns[i] for i in indices if i < len(turns)] or turns
+    if control is not None and control.task and steps[1] in ("kp", "kd") and indices:
+        turns = [JOINT_TYPES[control.task[indices[0]][1]].turns]
     law = (None, "") if control is None else (control.output, control.law)
     return units_of(unit_of(number, (robot if own else file.document).degrees), turns, *law)
 

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from armsim import document
+from armsim.document.control import task_of
 from armsim.document.kinds import as_name, join
 from armsim.document.overrides import JointLists, Overrides, apply_overrides, split_overrides
 from armsim.document.robot import ROOT as ROBOT
@@ -13,7 +14,7 @@ from armsim.document.scenario import ADAPTIVE, AUTO, FORMAT, read_scenario_node
 from armsim.document.scenario import ROOT as SCENARIO
 from armsim.document.timing import ROWS, logged_step, shared_step, steps_of
 from armsim.errors import UsageError
-from armsim.files.faults import Report
+from armsim.files.faults import Report, listed
 from armsim.files.nodes import Map, Node, Scalar, Seq, clipped, shown
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
@@ -71,7 +72,7 @@ def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) 
     if isinstance(root, Map) and getattr(root.get("format"), "value", None) == RUN_FORMAT:
         path = "scenario"
         root = root.get("scenario") or Map({}, root.place)
-    before: tuple[str, ...] = ("robot", "units", "units.angle")  # the rest depends on them
+    before = ("robot", "units", "units.angle", "control.space", "control.axes")  # the rest depends on them
     first = {key: own.pop(key) for key in before if key in own}
     root = apply_overrides(root, first, report, kind=SCENARIO)
     if not isinstance(root, Map):
@@ -152,6 +153,9 @@ def _model(scenario: document.Scenario, robot: document.Robot | None, context: C
         here, there = ([f"{name} {type}" for name, type in names] for names in (mine, its))
         expected, found = f"an arm with the joints {', '.join(here)}", clipped(", ".join(there), 200)
         context.report.add(node.place, "control.model", expected, found, "name another robot, or copy the robot's file")
+    if control.frame is not None and control.frame not in model.frame_names:
+        expected, found = f"a robot with the frame {control.frame}, which is controlled", listed(model.frame_names)
+        context.report.add(node.place, "control.model", expected, found, "add the frame to it")
     return RobotFile(model, sources)
 
 
@@ -162,7 +166,9 @@ def _joint_lists(root: Map, robot: document.Robot | None, context: Context) -> J
     units = root.get("units")
     degrees = getattr(units.get("angle") if isinstance(units, Map) else None, "value", None) == "deg"
     defaults = {} if context.report.faults else default_lists(robot, degrees)
-    return JointLists([name for name, _ in context.joints], defaults)
+    return JointLists(
+        [name for name, _ in context.joints], defaults, [axis for axis, _ in task_of(root.get("control"))]
+    )
 
 
 def _robot_path(node: Scalar, folder: str) -> str:

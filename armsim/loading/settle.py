@@ -99,10 +99,13 @@ def with_indices(document: Document, steps: list[str | int]) -> list[str | int]:
         steps: As `parse_path` gives them.
     """
     robot = document.entries.get("robot")
-    at = len(steps) - 1 if steps[:2] == ["control", "reference"] else 2
+    at = len(steps) - 1 if steps[:2] in (["control", "reference"], ["control", "posture"]) else 2
     if len(steps) < 3 + (at > 2) or steps[0] not in PER_JOINT or not isinstance(robot, Document):
         return steps
-    index = joint_index(steps[at], [joint.name for joint in robot.entries["joints"]])
+    names = [joint.name for joint in robot.entries["joints"]]
+    if steps[0] == "control" and steps[1] in ("kp", "kd") and document.entries["control"].task:
+        names = [axis for axis, _ in document.entries["control"].task]
+    index = joint_index(steps[at], names)
     return steps if index is None else [*steps[:at], index, *steps[at + 1 :]]
 
 

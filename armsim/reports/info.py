@@ -6,18 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from armsim.arm.overview import (
+    AxisControl,
     ComputedTorqueJoint,
     ControlFacts,
     ExpressionJoint,
     InputFacts,
     PidJoint,
+    PostureJoint,
     ScenarioOverview,
     StateFeedbackJoint,
 )
 from armsim.arm.provenance import Origin
 from armsim.arm.robot_overview import JointFacts, MotorFacts, RobotOverview
 from armsim.arm.solids import BodyInertia
+from armsim.document.control import DAMPING, STIFFNESS
 from armsim.files.faults import Doubt
+from armsim.formulas.units import units_of
 from armsim.model import JOINT_TYPES, BrushDrop, Coulomb, Thermal
 from armsim.notebook import counted
 from armsim.reports.source import source_facts
@@ -111,6 +115,8 @@ def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, dig
         row: dict[str, tuple[float | None, str]] = {"target": (joint.target, position)}
         if isinstance(joint, ComputedTorqueJoint):
             row |= {"kp": (joint.kp, "1/s²"), "kd": (joint.kd, "1/s")}
+        elif isinstance(joint, PostureJoint):
+            row |= {"posture": (joint.posture, position), **_gains(joint, type, command.law)}
         elif isinstance(joint, PidJoint):
             row |= {"kp": (joint.kp, f"{out}/{per}"), "ki": (joint.ki, f"{out}/({per}·s)")}
             row["kd"] = (joint.kd, f"{out}·s/{per}")
@@ -130,7 +136,19 @@ def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, dig
         )
     if "droop" in headings:
         notes.append("droop: what gravity leaves at rest, gravity torque / stiffness")
-    return "\n".join([bold("Control"), table(["joint", *headings], cells), *(wrapped(f"* {note}") for note in notes)])
+    lines = [bold("Control"), table(["joint", *headings], cells), *(wrapped(f"* {note}") for note in notes)]
+    if command.axes is not None:
+        types = ("revolute" if axis.name.startswith("r") else "prismatic" for axis in command.axes)
+        gains = [(axis.name, _gains(axis, type, command.law)) for axis, type in zip(command.axes, types, strict=True)]
+        headings, cells = _columns(gains, digits, ())
+        lines = [bold(f"Control of {command.tool}"), table(["axis", *headings], cells), "", *lines]
+    return "\n".join(lines)
+
+
+def _gains(of: PostureJoint | AxisControl, type: str, law: str) -> Row:
+    """Gains of the control of a tool, with the units of a joint of that type."""
+    kp, kd = (units_of(unit, [JOINT_TYPES[type].turns], None, law)[0] for unit in (STIFFNESS, DAMPING))
+    return {"kp": (of.kp, kp), "kd": (of.kd, kd)}
 
 
 def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
