@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, repeat
-from operator import mul
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from armsim.inverse_kinematics.task import Pointing, PoseGoal
 from armsim.model import Arm, Limit, LinkFrame
 from armsim.spatial import Vector, rotation_quaternion
 
-BATCHES = (1, 1, 2, 4, 8, 16, 32, 64)  # starts that are tried at once, until one leads to the goal
+BATCHES = (0, 1, 2, 4, 8, 16, 32, 64, 128)  # of starts that are tried at once, until one leads to the goal
 FEW = 4
 SPREAD = 8  # starts after which they no longer lie around a given one
 ROUNDS = 50  # of each attempt
@@ -76,7 +75,6 @@ class PoseSearch:
         evaluate: As `Robot._evaluate`.
         frame: The frame.
         axis: Direction in the frame that a direction in the world is given for, if one is.
-        rotated: Whether quaternions are given.
         limits: Whether the joints' limits hold.
         weights: Of position [1/m] and angle [1/rad].
     """
@@ -85,7 +83,6 @@ class PoseSearch:
     evaluate: Callable[[str, Callable[..., Any], Sequence[Array], int], Array]
     frame: LinkFrame
     axis: Vector | None
-    rotated: bool
     limits: bool
     weights: Array
 
@@ -105,51 +102,48 @@ class PoseSearch:
         def body(*x):
             return leaves(solve_near(self.arm, self.goal(x[:-n]), x[-n:], self.limits, ROUNDS))
 
-        name = f"inverse_kinematics of {self.frame.name} {self.axis} {self.rotated} {self.limits}"
+        name = f"inverse_kinematics of {self.frame.name} {self.axis} {goals.shape[-1]} {self.limits}"
         return self.evaluate(name, body, [goals, self.weights, starts], WORTH)
 
     def cost(self, found: Array) -> Array:
         """Weighted squared residuals; 0 where the goal is met, infinite where there is none."""
         missing = found[..., -3:-1]
         cost = ((missing * self.weights) ** 2).sum(axis=-1)
-        return np.where((missing < TOLERANCE).all(axis=-1), 0.0, np.where(np.isnan(cost), math.inf, cost))
+        return np.where((missing < TOLERANCE).all(axis=-1), 0.0, np.nan_to_num(cost, nan=math.inf))
 
-    def best(self, goals: Array, near: Array | None) -> Array:
+    def best(self, goals: Array, near: Array) -> Array:
         """For every goal the first solution that is found, else the nearest pose: rows as of `attempts`.
 
         Args:
             goals: Shape (m, 3, 6 or 7).
-            near: Where to begin, and around which to go on, shape (m, n) or (n,); None for the middle of the joints' ranges.
+            near: Where to begin, and around which to go on, shape (m, n) or (n,).
         """
+        starts, free = even_starts(self.arm), replace(self, limits=False)
         best = np.full((len(goals), self.arm.n + 3), math.nan)
         left = np.flatnonzero(np.isfinite(goals).all(axis=1))
-        k, starts = 0, low_discrepancy_starts(self.arm)
-        for count in BATCHES:
-            asked, begin = np.repeat(goals[left], count, axis=0), np.array([next(starts) for _ in range(count)])
-            if near is not None:
-                centre = np.broadcast_to(near, best[:, :-3].shape)[left, None]
-                begin = centre + np.minimum(np.arange(k, k + count)[:, None] / SPREAD, 1.0) * (begin - centre)
-            begin = np.broadcast_to(begin, (len(left), count, begin.shape[-1])).reshape(len(asked), -1)
-            if self.limits and count > FEW:  # solutions without limits are starts that no limit keeps from a corner
-                free = replace(self, limits=False)
-                begin = free.fewest_turns(free.attempts(asked, begin), None)[:, :-3]
-            found = self.attempts(asked, begin).reshape(len(left), count, -1)
+        centres = np.broadcast_to(near, best[:, :-3].shape)
+        for first, last in pairwise(BATCHES):
+            if not len(left):
+                break
+            share = np.minimum(np.arange(first, last)[:, None] / SPREAD, 1.0)
+            begin = ((1.0 - share) * centres[left, None] + share * starts[first:last]).reshape(-1, self.arm.n)
+            asked = np.repeat(goals[left], last - first, axis=0)
+            if self.limits and first >= FEW:  # solutions without limits are starts that no limit keeps from a corner
+                begin = free.fewest_turns(free.attempts(asked, begin), starts[0])[:, :-3]
+            found = self.attempts(asked, begin).reshape(len(left), last - first, -1)
             found = found[np.arange(len(left)), self.cost(found).argmin(axis=1)]
             better = self.cost(found) < self.cost(best[left])
             best[left[better]] = found[better]
-            left, k = left[self.cost(best[left]) > 0], k + count
-            if not len(left):
-                break
+            left = left[self.cost(best[left]) > 0.0]
         return self.fewest_turns(best, near)
 
-    def fewest_turns(self, found: Array, near: Array | None) -> Array:
-        """The same poses with joints turned to within half a turn of a start, the middle of their ranges unless given."""
+    def fewest_turns(self, found: Array, near: Array) -> Array:
+        """The same poses with joints turned to within half a turn of a start, where limits allow it."""
         arm, (lower, upper) = self.arm, self.ranges
         led = {link.mimic.joint for link in arm.followers if link.mimic}
         free = [joint.kind.turns and not joint.kind.slides and joint.name not in led for joint in arm.joints]
         q = found[:, :-3]
-        centre = np.array([usable_range(joint) for joint in arm.joints]).mean(axis=1) if near is None else near
-        turned = q - math.tau * np.rint((q - centre) / math.tau)
+        turned = q - math.tau * np.rint((q - near) / math.tau)
         within = (lower <= turned) & (turned <= upper) | (not self.limits)
         return np.hstack([np.where(free & within, turned, q), found[:, -3:]])
 
@@ -164,37 +158,32 @@ class PoseSearch:
         arm = self.arm
         for _ in range(POLISH):
             best = self.attempts(goal, best[:, :-3])
-        *q, distance, angle, _ = best[0].tolist()
-        _, J = self.goal([*goal[0].tolist(), *self.weights.tolist()]).linearized(arm, q)
+        q, (distance, angle) = best[0, :-3], best[0, -3:-1].tolist()
+        _, J = self.goal([*goal[0].tolist(), *self.weights.tolist()]).linearized(arm, q.tolist())
         sizes = np.linalg.svd(np.array(J), compute_uv=False)
-        singular = bool(sizes[-1] < SINGULAR * sizes[0])
-        free, alone = replace(self, limits=False), replace(self, axis=None, rotated=False)
-        unlimited = free.best(goal, np.array(q))
-        lower, upper = self.ranges
-        beyond: dict[str, float] = {}
-        nearest = f"the nearest pose is {distance:.5g} m and {angle:.5g} rad away{', and singular' * singular}"
-        at = f"at q = {', '.join(f'{x:.5g}' for x in q)}"
+        singular, beyond = bool(sizes[-1] < SINGULAR * sizes[0]), dict[str, float]()
+        reason, found, expected, mend = "reach", "out of reach: ", "a pose within reach", "move the pose or the base"
+        free, alone = replace(self, limits=False), replace(self, axis=None)
+        unlimited, (lower, upper) = free.best(goal, q), self.ranges
         if free.cost(unlimited)[0] == 0.0:
             excess = np.maximum(lower - unlimited[0, :-3], unlimited[0, :-3] - upper).tolist()
             beyond = {name: x for name, x in zip(arm.joint_names, excess, strict=True) if x > 0.0}
             joints = ", ".join(f"{name} by {size:.5g}" for name, size in beyond.items())
-            mend = f"move the pose or the base, or leave limits out: {spelled('--no-limits', 'limits=False')}"
-            text = (
+            reason, found, expected = (
                 "limits",
+                f"beyond them: {joints} rad or m; within them ",
                 "a pose within the joints' limits",
-                f"beyond them: {joints} rad or m; within them {nearest}",
-                mend,
             )
-        elif alone.cost(alone.best(goal[:, :3], np.array(q)))[0] == 0.0:
+            mend += f", or leave limits out: {spelled('--no-limits', 'limits=False')}"
+        elif alone.cost(alone.best(goal[:, :3], q))[0] == 0.0:
+            reason, found = "orientation", "the position alone is within reach; with the orientation "
+            expected = "an orientation that the frame can have there"
             mend = f"give the position alone, or the direction of one axis: {spelled('--axis z=0,0,-1', 'axis=')}"
-            found = f"the position alone is within reach; with the orientation {nearest}"
-            text = "orientation", "an orientation that the frame can have there", found, mend
-        else:
-            text = "reach", "a pose within reach", f"out of reach: {nearest}", "move the pose or the base"
-        reason, expected, found, mend = text
-        error = NoSolution.of("no solution", expected, f"{found}\n{at}", mend)
-        error.reason, error.q, error.distance, error.angle = reason, np.array(q), distance, angle
-        error.beyond, error.singular = beyond, singular
+        found += f"the nearest pose is {distance:.5g} m and {angle:.5g} rad away{', and singular' * singular}"
+        at = ", ".join(f"{round(x, 5) + 0.0:g}" for x in q.tolist())
+        error = NoSolution.of("no solution", expected, f"{found}\nat q = {at}", mend)
+        facts = {"q": q, "distance": distance, "angle": angle, "beyond": beyond, "singular": singular}
+        vars(error).update(facts, reason=reason)
         return error
 
 
@@ -205,13 +194,12 @@ def solve_poses(search: PoseSearch, goals: Array, near: Array | None) -> PoseSol
         NoSolution: There is none of a single goal; says why.
     """
     rows = np.atleast_2d(goals)
-    found = search.best(rows, near)
+    found = search.best(rows, even_starts(search.arm)[0] if near is None else near)
     unsolved = search.cost(found) > 0.0
-    if goals.ndim == 1 and unsolved[0]:
+    if goals.ndim == 1 and unsolved[0] and np.isfinite(found).all():
         raise search.refusal(rows, found)
     found[unsolved, :-3] = math.nan
-    if goals.ndim == 1:
-        found = found[0]
+    found = found.reshape(*goals.shape[:-1], -1)
     return PoseSolutions(np.ascontiguousarray(found[..., :-3]), found[..., -3], found[..., -2])
 
 
@@ -222,34 +210,27 @@ def pose_goals(pose: Any, axis: tuple[str, ArrayLike] | None) -> Array:
         UsageError: They are no numbers, or zero where a direction is asked for.
         ShapeError: They have another shape.
     """
-    position, rest, width = pose, None, 4
-    if isinstance(pose, tuple) and len(pose) == 2:
-        position, rest = pose
-    if axis is not None:
-        rest, width = axis[1], 3
+    position, rest = pose if isinstance(pose, tuple) and len(pose) == 2 else (pose, None)
     parts = {"position": row_array("position", position, 3)}
-    if rest is not None:
-        parts["orientation"] = row_array("orientation", rest, width)
-        if not np.abs(parts["orientation"]).max(axis=-1, initial=0.0).all():
-            raise UsageError.of(
-                "orientation", "a quaternion or a direction that is not zero", "zeros", "give one that is not"
-            )
-    many = row_count("pose", parts)
+    if axis is not None:
+        parts["axis"] = row_array("axis", axis[1], 3)
+    elif rest is not None:
+        parts["quaternion"] = row_array("quaternion", rest, 4)
+    if any((part == 0.0).all(axis=-1).any() for name, part in parts.items() if name != "position"):
+        raise UsageError.of("orientation", "a quaternion or a direction", "zeros", "give one that is not zero")
     goals = joined([*parts.values()])
-    return goals[0] if many is None else goals
+    return goals[0] if row_count("pose", parts) is None else goals
 
 
-def low_discrepancy_starts(arm: Arm) -> Iterator[list[float]]:
-    """Joint positions that fill the joints' ranges evenly, from the middle on: multiples of powers of a root, less whole numbers.
+def even_starts(arm: Arm) -> Array:
+    """Joint positions that fill the joints' ranges evenly, from the middle on, shape (.., n).
 
-    Roberts 2018, The unreasonable effectiveness of quasirandom sequences: x^(n+1) = x + 1.
+    Multiples, modulo 1, of the powers of 1 / x with x^(n+1) = x + 1 (Roberts 2018, The unreasonable effectiveness of
+    quasirandom sequences).
     """
-    root, ranges = 1.5, [usable_range(joint) for joint in arm.joints]
+    root, (low, high) = 1.5, np.array([usable_range(joint) for joint in arm.joints]).T
     for _ in range(64):  # Newton's method
-        power = math.prod(repeat(root, arm.n))
+        power = math.prod([root] * arm.n)
         root -= (root * power - root - 1.0) / ((arm.n + 1) * power - 1.0)
-    powers = list(accumulate(repeat(1.0 / root, arm.n), mul))
-    k = 0
-    while True:
-        yield [low + (high - low) * math.fmod(0.5 + k * x, 1.0) for x, (low, high) in zip(powers, ranges, strict=True)]
-        k += 1
+    multiples = np.arange(BATCHES[-1])[:, None] * np.cumprod([1.0 / root] * arm.n)
+    return np.asarray(low + (high - low) * np.fmod(0.5 + multiples, 1.0))

@@ -280,8 +280,8 @@ class Robot:
     ) -> Array | PoseSolutions:
         """Joint positions that bring a frame to a pose [rad or m], shape (n,), or (m, n) for many; exact to rounding.
 
-        Levenberg-Marquardt from `near`, then from starts around it, further and further away, until one leads to the pose; or
-        from the middle of the joints' ranges and starts that fill them evenly. Every step is of least norm where there are more
+        Levenberg-Marquardt from `near`, then from starts around it, further and further away, until one leads to the pose;
+        without it from the middle of the joints' ranges. Every step is of least norm where there are more
         joints than conditions. A row of many that has no solution is NaN.
 
         Args:
@@ -305,15 +305,7 @@ class Robot:
                 "axis", "x, y or z, and a direction", repr(axis[0]), 'write for example ("z", [0, 0, -1])'
             )
         along = None if axis is None else directions[axis[0]]
-        search = PoseSearch(
-            self.arm,
-            self._evaluate,
-            self._frame(frame),
-            along,
-            isinstance(pose, tuple),
-            limits,
-            np.array(weights, dtype=float),
-        )
+        search = PoseSearch(self.arm, self._evaluate, self._frame(frame), along, limits, np.array(weights, dtype=float))
         found = solve_poses(search, pose_goals(pose, axis), None if near is None else self._array("near", near))
         return found if report else found.q
 

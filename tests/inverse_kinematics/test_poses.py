@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.arm.pose_search import NoSolution, low_discrepancy_starts
+from armsim.arm.pose_search import NoSolution, even_starts
 from armsim.arm.reach import usable_range
 from armsim.arm.robot import Frames
 from armsim.errors import ShapeError, UsageError
@@ -159,6 +159,11 @@ def test_rows_without_a_solution_are_nan_and_report_the_nearest(two_rods):
     assert found.distance[1] == pytest.approx(0.2, abs=1e-6)
 
 
+def test_a_single_pose_that_is_not_finite_has_positions_that_are_not(two_rods):
+    for pose in ([math.nan, 0, 0], [math.inf, 0, 0], [1e300, 0, 0]):
+        assert np.isnan(two_rods.inverse_kinematics(pose)).all()
+
+
 def test_what_is_no_pose_is_refused(two_rods, told):
     for kind, pose, more in (
         (ShapeError, [0.1, 0.2], {}),
@@ -173,8 +178,7 @@ def test_what_is_no_pose_is_refused(two_rods, told):
 
 
 def test_starts_fill_the_ranges_from_the_middle_on(ur5e):
-    starts = low_discrepancy_starts(ur5e.arm)
-    found = np.array([next(starts) for _ in range(64)])
+    found = even_starts(ur5e.arm)[:64]
     low, high = np.array([usable_range(joint) for joint in ur5e.arm.joints]).T
     np.testing.assert_allclose(found[0], (low + high) / 2, atol=1e-15)
     eighths = np.floor(8 * (found - low) / (high - low)).astype(int)
