@@ -17,9 +17,7 @@ import numpy as np
 NEAR = 0.1  # rad or m, standard deviation of the start from the solution
 ROBOTS = ("arm5", "puma560", "ur5", "ur5e", "panda", "iiwa14", "torso")
 ROUNDS = 5
-TOLERANCE = (
-    1e-12  # of the peer, half a squared residual: 1.4e-6 m and rad
-)
+TOLERANCE = 1e-12  # of the peer, half a squared residual: 1.4e-6 m and rad
 
 
 def main() -> None:
