@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import tokenize
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -25,10 +26,23 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def imports(name: str, path: Path, known: dict[str, Path]) -> set[str]:
+@cache
+def statements() -> dict[str, list[ast.Import | ast.ImportFrom | ast.ClassDef]]:
+    """Imports and classes of all modules, by module; classes without their bodies."""
+    found = {}
+    for name, path in modules().items():
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        found[name] = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef))]
+        for node in found[name]:
+            if isinstance(node, ast.ClassDef):
+                node.body = []
+    return found
+
+
+def imports(name: str, known: dict[str, Path]) -> set[str]:
     """What a module imports from armsim when it is itself imported; what it imports later, or for its types alone, too."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements()[name]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -69,7 +83,7 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
 
 def test_no_module_imports_itself_by_way_of_others():
     known = modules()
-    graph = {name: imports(name, path, known) for name, path in known.items()}
+    graph = {name: imports(name, known) for name in known}
     graph["armsim"] = set()  # the public names, which are imported when they are asked for
     assert circles(graph) == []
 
@@ -81,9 +95,9 @@ def test_no_room_imports_itself_by_way_of_others():
         return ".".join(name.split(".")[:2])
 
     graph: dict[str, set[str]] = {room(name): set() for name in known}
-    for name, path in known.items():
+    for name in known:
         if name != "armsim":
-            graph[room(name)] |= {room(other) for other in imports(name, path, known)} - {room(name), "armsim"}
+            graph[room(name)] |= {room(other) for other in imports(name, known)} - {room(name), "armsim"}
     assert circles(graph) == []
 
 
@@ -101,8 +115,8 @@ def tokens(path: Path) -> int:
 def test_one_name_means_one_class_but_for_documents_which_are_named_with_their_package():
     homes: dict[str, list[str]] = {}
     documents = set()
-    for name, path in modules().items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for name, nodes in statements().items():
+        for node in nodes:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 document = name.startswith("armsim.document.") and issubclass(
                     getattr(import_module(name), node.name), Document
@@ -113,9 +127,9 @@ def test_one_name_means_one_class_but_for_documents_which_are_named_with_their_p
     assert {"Joint", "Motor", "Scenario"} < documents
     bare = {
         f"{name}: {alias.name}"
-        for name, path in modules().items()
+        for name, nodes in statements().items()
         if not name.startswith("armsim.document")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("armsim.document.")
         for alias in node.names
         if alias.name in documents - {"Document"}

@@ -313,10 +313,10 @@ def test_machine_code_equals_the_text_on_floats(name, plants, drive):
     plant, q, qd, sample_every = plants(name)
     plant = replace(plant, method="rk54", tolerance=Tolerance(1e-5, 1e-8))
     native, text = (
-        drive(engine(plant, 1 / 200), plant, q, qd, 20, (1, 200), 5, sample_every)
+        drive(engine(plant, 1 / 200), plant, q, qd, 9, (1, 200), 3, sample_every)
         for engine in (NativeEngine, PythonEngine)
     )
-    assert native.reached == text.reached == 20
+    assert native.reached == text.reached == 9
     for part in ("state", "rows", "peaks"):
         assert getattr(native, part).tolist() == getattr(text, part).tolist()
 

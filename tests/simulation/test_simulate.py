@@ -267,10 +267,10 @@ def test_the_summary_says_who_left_its_range_and_whether_a_stop_pushed_back():
 @pytest.mark.parametrize("dt", ["3*1e-4", "2*pi/1e4"])
 @pytest.mark.handful(1)
 def test_a_step_written_as_a_product_keeps_one_clock_on_both_engines(dt):
-    given = {"integrator.dt": dt, "duration": f"3000*({dt})", "log.every": f"300*({dt})"}
+    given = {"integrator.dt": dt, "duration": f"600*({dt})", "log.every": f"60*({dt})"}
     native, floats = (armsim.simulate("rr_config2_sine", given, engine) for engine in ("llvm", "python"))
     assert native.t.tolist() == floats.t.tolist()
-    assert native.t[-1] == pytest.approx(3000 * native.scenario.dt, rel=1e-12)
+    assert native.t[-1] == pytest.approx(600 * native.scenario.dt, rel=1e-12)
     assert list(native.rows.numbers) == list(floats.rows.numbers)
 
 
@@ -347,7 +347,7 @@ def test_an_adaptive_runs_error_falls_with_its_tolerance():
 
 
 def test_both_engines_take_the_same_adaptive_steps():
-    native, floats = swing(rtol=1e-8), swing("python", rtol=1e-8)
+    native, floats = swing(rtol=1e-6), swing("python", rtol=1e-6)
     assert native.state == floats.state
     assert native.table.tobytes() == floats.table.tobytes()
 
