@@ -94,7 +94,7 @@ def test_the_library_gives_them_as_arrays(case, rows):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 400))
+@pytest.mark.parametrize("seed", range(100, 200))
 def test_more_trees_have_the_figures_that_pinocchio_and_mujoco_find(seed):
     pytest.importorskip("pinocchio")
     pytest.importorskip("mujoco")
