@@ -11,7 +11,7 @@ from typing import Any
 
 from armsim import document
 from armsim.clock import Clock, time_ratio
-from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop
+from armsim.control import Command, Constant, Controller, FunctionLaw, OpenLoop, OperationalSpace
 from armsim.document.base import plain
 from armsim.document.overrides import split_overrides
 from armsim.document.scenario import ADAPTIVE, AUTO
@@ -300,6 +300,9 @@ def _control(scenario: Scenario, control: document.Control) -> document.Control:
         return document.Control(law="none")
     assert isinstance(command, Controller)
     more: dict[str, Any] = {}
+    hold = command.law.posture.hold if isinstance(command.law, OperationalSpace) else None
+    if hold is not None and control.posture is not None:
+        more["posture"] = control.posture.replaced(q=hold.target)
     if control.reference is not None:
         turns = [joint.kind.turns for joint in scenario.arm.joints]
         more["reference"] = resolved_reference(control.reference, turns, scenario.degrees)

@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 import armsim
 from armsim.control import Constant, Desired, Kept, Now, OperationalSpace, Posture, Seen
 from armsim.control.operational_space import LEAST_MOBILITY, Mobility
+from armsim.document import plain
 from armsim.dynamics import (
     forward_dynamics,
     frame_acceleration,
@@ -25,6 +26,7 @@ from armsim.inverse_kinematics import PoseGoal
 from armsim.loading import load_scenario_file, read_robot, scenario_of
 from armsim.loading.check import scenario_doubts
 from armsim.loading.open_paths import unit_at
+from armsim.loading.scenario import resolved_scenario
 from armsim.loading.settle import numbers_at
 
 RNG = np.random.default_rng(7)
@@ -314,3 +316,10 @@ def test_a_file_that_mixes_joints_and_tool_is_told_where_and_how_to_mend_it(cont
 )
 def test_doubts_name_axes_that_the_tool_cannot_take_and_motions_that_nothing_brings_to_rest(control, robot, q, told):
     told("\n".join(map(str, scenario_doubts(scenario_of(scenario(control, robot, q))))))
+
+
+def test_a_scenario_written_out_in_full_has_the_same_law():
+    read = scenario_of("iiwa14_tool")  # in degrees
+    again = scenario_of(plain(resolved_scenario(read)))
+    assert again.command.law.posture == read.command.law.posture
+    assert (again.command.law.kp, again.command.law.axes) == (read.command.law.kp, read.command.law.axes)
