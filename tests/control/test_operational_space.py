@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import armsim
+from armsim.actuation.motor import demand
 from armsim.control import Constant, Desired, Kept, Now, OperationalSpace, Posture, Seen
 from armsim.control.operational_space import LEAST_MOBILITY, Mobility
 from armsim.document import plain
@@ -86,7 +88,7 @@ def test_a_frames_acceleration_is_the_derivative_of_its_velocity_along_the_motio
         assert np.allclose(found, (ends[1] - ends[0]) / (2 * h), rtol=0, atol=3e-9)
 
 
-@pytest.mark.parametrize(("name", "axes"), [("ur5e", ALL), ("iiwa14", ALL), ("panda", (0, 1, 2)), ("arm5", (2, 1))])
+@pytest.mark.parametrize(("name", "axes"), [("ur5e", ALL), ("iiwa14", ALL), ("panda", (0, 1, 2)), ("puma560", (2, 1))])
 def test_with_an_exact_model_the_tool_accelerates_as_its_errors_ask(name, axes):
     arm = read_robot(name)[0]
     law_of_tool, now = law(arm, axes=axes, posture=(30.0, 7.0)), moving(arm.n)
@@ -323,3 +325,13 @@ def test_a_scenario_written_out_in_full_has_the_same_law():
     again = scenario_of(plain(resolved_scenario(read)))
     assert again.command.law.posture == read.command.law.posture
     assert (again.command.law.kp, again.command.law.axes) == (read.command.law.kp, read.command.law.axes)
+
+
+@pytest.mark.parametrize(("name", "brakes"), [("pd", True), ("computed_torque", False)])
+def test_back_emf_brakes_under_pd_and_is_compensated_by_computed_torque(name, brakes):
+    arm, now = read_robot("arm5")[0], moving(5)
+    torques = law(arm, name, axes=(0, 1, 2))
+    voltages = replace(torques, output="voltage").command(now, Kept())
+    for i, (joint, tau) in enumerate(zip(arm.joints, torques.command(now, Kept()), strict=True)):
+        voltage, _ = demand(joint.electric_motor, tau, 0.0 if brakes else now.seen.qd[i])
+        assert voltages[i] == pytest.approx(voltage, rel=1e-14)
