@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from armsim.arm.arrays import Array, joined, row_array, row_count
 from armsim.arm.reach import usable_range
-from armsim.errors import ArmsimError, UsageError, spelled
+from armsim.errors import ArmsimError, ShapeError, UsageError, spelled
 from armsim.expr import leaves, sqrt
 from armsim.inverse_kinematics.near import TOLERANCE, solve_near
 from armsim.inverse_kinematics.task import Pointing, PoseGoal
@@ -201,6 +201,26 @@ def solve_poses(search: PoseSearch, goals: Array, near: Array | None) -> PoseSol
     found[unsolved, :-3] = math.nan
     found = found.reshape(*goals.shape[:-1], -1)
     return PoseSolutions(np.ascontiguousarray(found[..., :-3]), found[..., -3], found[..., -2])
+
+
+def every_solution(search: PoseSearch, goal: Array, near: Array | None) -> PoseSolutions:
+    """All solutions of a goal, shape (k,), those next to `near` first, with the names of their branches.
+
+    Raises:
+        NoSolution: There is none; says why.
+        ShapeError: There are many goals.
+        UsageError: There are infinitely many solutions, or all of them cannot be told; see `solutions`.
+    """
+    from armsim.inverse_kinematics.solutions import solutions
+
+    if goal.ndim > 1:
+        raise ShapeError(f"pose: expected one, whose solutions are all wanted, found {len(goal)}")
+    start = None if near is None else near.tolist()
+    found = solutions(search.arm, search.goal([*goal.tolist(), *search.weights.tolist()]), start, search.limits)
+    if not found:
+        return solve_poses(search, goal, near)  # which says why
+    q, distance, angle = (np.array([getattr(one, key) for one in found]) for key in ("q", "distance", "angle"))
+    return PoseSolutions(q, distance, angle, tuple(one.branch for one in found))
 
 
 def pose_goals(pose: Any, axis: tuple[str, ArrayLike] | None) -> Array:

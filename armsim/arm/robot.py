@@ -272,6 +272,7 @@ class Robot:
         self,
         pose: Frames | ArrayLike,
         near: ArrayLike | None = None,
+        all: bool = False,
         limits: bool = True,
         frame: str = "tool",
         axis: tuple[Literal["x", "y", "z"], ArrayLike] | None = None,
@@ -287,6 +288,8 @@ class Robot:
         Args:
             pose: `Frames` as `forward_kinematics` gives them, or positions alone [m], shape (3,) or (m, 3).
             near: Joint positions to begin with [rad or m], shape (n,) or (m, n).
+            all: Whether to return all solutions of one pose, shape (k, n), those next to `near` first; of arms with no more
+                joints than conditions.
             limits: Whether the joints' limits hold.
             frame: Its name.
             axis: An axis of the frame and the direction in the world along which it is to point, such as ("z", [0, 0, -1]), of
@@ -296,8 +299,9 @@ class Robot:
 
         Raises:
             NoSolution: There is none of a single pose; says why, and has the nearest pose.
+            UsageError: All are asked for, and there are infinitely many.
         """
-        from armsim.arm.pose_search import PoseSearch, pose_goals, solve_poses
+        from armsim.arm.pose_search import PoseSearch, every_solution, pose_goals, solve_poses
 
         directions = {"x": X, "y": Y, "z": Z}
         if axis is not None and axis[0] not in directions:
@@ -306,7 +310,8 @@ class Robot:
             )
         along = None if axis is None else directions[axis[0]]
         search = PoseSearch(self.arm, self._evaluate, self._frame(frame), along, limits, np.array(weights, dtype=float))
-        found = solve_poses(search, pose_goals(pose, axis), None if near is None else self._array("near", near))
+        start = None if near is None else self._array("near", near)
+        found = (every_solution if all else solve_poses)(search, pose_goals(pose, axis), start)
         return found if report else found.q
 
     def _frame(self, name: str) -> LinkFrame:

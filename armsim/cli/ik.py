@@ -19,7 +19,7 @@ from armsim.cli.options import (
 )
 from armsim.errors import UsageError
 from armsim.reports.state import state_table
-from armsim.reports.table import number
+from armsim.reports.table import number, table
 from armsim.spatial import quaternion, rotation_rpy
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ Examples:
   armsim ik ur5e --xyz 0.4,0.2,0.3 --axis z=0,0,-1  the tool points down
   armsim ik ur5e --xyz 0.4,0.2,0.3 --rpy 180deg,0,0
   armsim ik puma560 --xyz 0.5,0.2,0.3 --deg --near 0,90,-90,0,45,0
+  armsim ik ur5e --xyz 0.4,0.2,0.3 --rpy pi,0,0 --all
   armsim ik arm5 --csv places.csv -o q.csv
 """,
 )
@@ -47,6 +48,7 @@ Examples:
 @click.option("--axis", metavar="A=X,Y,Z", help="The direction in the world along which its axis A, x, y or z, points.")
 @click.option("--frame", default="tool", metavar="NAME", help="The frame. [default: tool]")
 @click.option("--near", metavar="X,X,...", help="Joint positions to begin with [rad or m].")
+@flag("--all", "every", help="All solutions, named by their branches; of arms with as many joints as conditions.")
 @flag("--no-limits", help="Take solutions beyond the joints' limits, too.")
 @click.option("--csv", metavar="CSV", help="Many poses: columns x_m, y_m, z_m, for orientations qw, qx, qy, qz.")
 @click.option("-o", "--output", metavar="CSV", help="Where their joint positions go: a new file.")
@@ -62,6 +64,7 @@ def command(
     axis: str | None,
     frame: str,
     near: str | None,
+    every: bool,
     no_limits: bool,
     csv: str | None,
     output: str | None,
@@ -95,20 +98,28 @@ def command(
         pose = pose, [*quaternion(rotation_rpy(*radians))]
     elif quat is not None:
         pose = pose, _numbers("quat", quat, 4)
-    found: Any = arm.inverse_kinematics(pose, start, not no_limits, frame, along, report=True)
+    found: Any = arm.inverse_kinematics(pose, start, every, not no_limits, frame, along, report=True)
     if output is not None:
         return _write(arm.arm, found, output, display)
-    q, (distance, angle) = found.q.tolist(), map(float, found[1:3])
-    ends = [abs(x - end) for x, joint in zip(q, arm.arm.joints, strict=True) for end in joint.bounds if end is not None]
-    shown, margin = arm.arm.shown(q, display.degrees), min(ends, default=None)
-    about = {"robot": arm.arm.name, "frame": frame, "joints": arm.joints, "q": shown, "margin": margin}
-    joints = [(joint.name, joint.type) for joint in arm.arm.joints]
+    joints = arm.arm.joints
+    solutions = []
+    for name, q in zip(found.branches or ["-"], found.q.reshape(-1, len(joints)).tolist(), strict=True):
+        ends = [abs(x - end) for x, joint in zip(q, joints, strict=True) for end in joint.bounds if end is not None]
+        shown, margin = arm.arm.shown(q, display.degrees), min(ends, default=None)
+        solutions.append({"branch": name, "q": shown, "margin": margin})
+    missing = {"distance": float(found.distance.max()), "angle": float(found.angle.max())}
+    keys = [*map(str, range(1, len(solutions) + 1))] if every else ["q"]
+    columns = {key: ("q", one["q"]) for key, one in zip(keys, solutions, strict=True)}
+    kinds = [(joint.name, joint.type) for joint in joints]
+    rows = [[key, one["branch"], number(one["margin"])] for key, one in zip(keys, solutions, strict=True)]
     display.print(
-        lambda: {**about, "distance": distance, "angle": angle},
+        lambda: {"robot": arm.arm.name, "frame": frame, "joints": arm.joints, "solutions": solutions, **missing},
         lambda: (
-            f"{arm.arm.name}: joint positions that bring {frame} there, to {distance:.1g} m and {angle:.1g} rad\n\n"
-            + state_table(joints, {"q": ("q", shown)}, display.degrees, display.digits)
-            + f"\nleast distance from a limit: {number(margin)} rad or m"
+            f"{arm.arm.name}: joint positions that bring {frame} there, to "
+            f"{missing['distance']:.1g} m and {missing['angle']:.1g} rad\n\n"
+            + state_table(kinds, columns, display.degrees, display.digits)
+            + "\n\n"
+            + table(["solution", "branch", "to a limit"], rows)
         ),
     )
     return 0

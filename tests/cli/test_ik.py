@@ -20,26 +20,26 @@ def answer(run, *args) -> dict:
 
 def test_what_it_finds_leads_fk_back_to_the_pose(armsim):
     found = answer(armsim, *POSE, "--rpy", "180deg,0,pi/2")
-    q = ",".join(map(repr, found["q"]))
+    q = ",".join(map(repr, found["solutions"][0]["q"]))
     there = json.loads(armsim("fk", "ur5e", f"--q={q}", "--json").out)["tool"]
     assert there["position"] == pytest.approx([0.4, 0.2, 0.3], abs=1e-11)
     assert abs(there["quaternion"][1]) == pytest.approx(math.sqrt(0.5), abs=1e-11)
     assert found["distance"] < 1e-11
-    assert found["margin"] > 0
+    assert found["solutions"][0]["margin"] > 0
 
 
 def test_degrees_are_taken_and_printed(armsim):
     plain = answer(armsim, *POSE, "--rpy", "pi,0,0", "--near", "0,0,0,0,0,0.5")
     found = answer(armsim, *POSE, "--rpy", "180,0,0", "--deg", "--near", f"0,0,0,0,0,{math.degrees(0.5)}")
-    assert found["q"] == pytest.approx([math.degrees(x) for x in plain["q"]], abs=1e-9)
+    assert found["solutions"][0]["q"] == pytest.approx([math.degrees(x) for x in plain["solutions"][0]["q"]], abs=1e-9)
 
 
 def test_it_says_what_the_library_says(armsim):
     robot = library.load_robot("ur5e")
     q = robot.inverse_kinematics([0.4, 0.2, 0.3], axis=("z", [0, 0, -1]))
-    assert answer(armsim, *POSE, "--axis", "z=0,0,-1")["q"] == q.tolist()
+    assert answer(armsim, *POSE, "--axis", "z=0,0,-1")["solutions"][0]["q"] == q.tolist()
     q = robot.inverse_kinematics(([0.4, 0.2, 0.3], [0, 1, 0, 0]))
-    assert answer(armsim, *POSE, "--quat", "0,1,0,0")["q"] == q.tolist()
+    assert answer(armsim, *POSE, "--quat", "0,1,0,0")["solutions"][0]["q"] == q.tolist()
 
 
 def test_the_table_names_joints_and_units(armsim):
@@ -47,6 +47,17 @@ def test_the_table_names_joints_and_units(armsim):
     assert lines[0].startswith("ur5e: joint positions that bring tool there")
     assert [line.split()[0] for line in lines[3:9]] == ["J1", "J2", "J3", "J4", "J5", "J6"]
     assert all(line.endswith("deg") for line in lines[3:9])
+
+
+def test_all_solutions_are_named_and_each_leads_to_the_pose(armsim):
+    args = ("puma560", "--xyz", "0.5,0.1,0.2", "--rpy", "pi,0.4,0", "--no-limits", "--all")
+    found = answer(armsim, *args)["solutions"]
+    assert len(found) == len({one["branch"] for one in found}) == 8
+    robot = library.load_robot("puma560")
+    places = robot.forward_kinematics([one["q"] for one in found]).position
+    assert places.ravel() == pytest.approx([0.5, 0.1, 0.2] * 8, abs=1e-11)
+    told = armsim("ik", *args).out
+    assert all(one["branch"] in told for one in found)
 
 
 def test_many_poses_of_a_file_become_rows_of_joint_positions(armsim, tmp_path):

@@ -108,6 +108,26 @@ def test_joints_are_turned_by_the_fewest_turns(ur5e):
     assert np.abs(found[:, 0]).max() <= math.pi + 1e-12
 
 
+def test_all_solutions_of_a_pose_have_that_of_a_near_start_first(ur5e):
+    q = np.array([0.3, -1.1, 1.4, -0.6, 1.2, 0.2])
+    found = ur5e.inverse_kinematics(ur5e.forward_kinematics(q), near=q + 0.05, all=True, report=True)
+    assert found.q.shape == (8, 6)
+    assert len(set(found.branches)) == 8
+    np.testing.assert_allclose(found.q[0], q, atol=1e-9)
+    assert found.distance.max() < EXACT
+
+
+def test_all_solutions_are_asked_of_one_pose_and_told_from_infinitely_many(ur5e, two_rods, told):
+    for kind, robot, pose in (
+        (ShapeError, ur5e, [[0.4, 0.2, 0.3]] * 2),
+        (UsageError, ur5e, [0.4, 0.2, 0.3]),
+        (NoSolution, two_rods, [0.6, 0.8, 0.0]),
+    ):
+        with pytest.raises(kind) as caught:
+            robot.inverse_kinematics(pose, all=True)
+        told(caught.value)
+
+
 def test_other_frames_have_solutions_of_their_own():
     robot = armsim.load_robot(tree(4, 10))
     pose = robot.forward_kinematics(robot.initial, frame="left")
