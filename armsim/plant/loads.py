@@ -33,9 +33,9 @@ from armsim.dynamics import (
     Wrench,
     contacts_of,
     external_power,
-    frame_position,
     joint_forces,
     link_wrenches,
+    own_poses,
     told_to,
 )
 from armsim.expr import Scalar, Switches, Table, absolute, either, fma, maximum, minimum, negated
@@ -44,6 +44,7 @@ from armsim.model import Arm, Motor
 from armsim.plant.pickup import works_of
 from armsim.plant.state import Further, Held
 from armsim.records import record
+from armsim.spatial import Vector
 
 
 @record(frozen=False)
@@ -113,9 +114,19 @@ class Loads:
     def contact_states(self, q: Sequence[Scalar]) -> dict[str, Scalar]:
         """The further states of contacts that stick at joint positions q without friction force, by name."""
         found: dict[str, Scalar] = {}
-        for contact in self.contacts:
-            found |= contact.begin(frame_position(self.arm, q, contact.at))
+        for contact, center in zip(self.contacts, self._centers(q), strict=True):
+            found |= contact.begin(center)
         return found
+
+    def gaps(self, q: Sequence[Scalar]) -> list[Scalar]:
+        """The gap of every contact at joint positions q [m]."""
+        pairs = zip(self.contacts, self._centers(q), strict=True)
+        return [contact.obstacle.gap(center)[0] - contact.radius for contact, center in pairs]
+
+    def _centers(self, q: Sequence[Scalar]) -> list[Vector]:
+        poses = own_poses(self.arm, q) if self.contacts else []
+        places = [(self.arm.link_of(contact.at), self.arm.placement(contact.at)) for contact in self.contacts]
+        return [poses[link].point(place.position) for link, place in places]
 
     @cached_property
     def others(self) -> tuple[str, ...]:

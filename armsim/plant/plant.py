@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any, ClassVar
 
-from armsim.actuation import COUNTED, JointTorque, Works, slowed_to
+from armsim.actuation import CONTACTS, COUNTED, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory, Seen
 from armsim.dynamics import Algorithm, ExternalWrench, InternalWrenches
 from armsim.errors import Refusal
-from armsim.expr import Scalar, Structure, flatten, leaves, unflatten
+from armsim.expr import Scalar, Structure, absolute, both, flatten, leaves, loop, mapped, minimum, unflatten, where
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import BASE, Arm, Motor
 from armsim.plant.columns import Layout, RowExtras
@@ -51,6 +51,9 @@ class StepRule:
     why: str
     no_dt: Refusal
     no_derivatives: Refusal
+
+
+CLEAR = 2.0  # least gap at both ends of a step in which none closes, over its change
 
 
 @record
@@ -185,14 +188,47 @@ class Plant:
         )
         return x.flat()
 
+    @cached_property
+    def apart(self) -> Plant | None:
+        """The plant without contacts, for steps of a fixed length that none of them can touch in; None without any."""
+        fixed = self.integrator.adaptive is None
+        return replace(self, arm=replace(self.arm, contacts=())) if fixed and self.arm.contacts else None
+
     def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
         """The state one step later: command, torque, accelerate, integrate.
+
+        A step in which no contact can touch is made without them.
 
         Args:
             t: Time [s].
             state: See `slots`.
             dt: Length of the step [s].
         """
+        apart = self.apart
+        if apart is None:
+            return self._stepped(t, state, dt)
+        x = self.parts(state)
+        before = self.loads.gaps(x.q)
+        near = reduce(minimum, before)
+
+        def without(_: Scalar, y: State) -> tuple[Scalar, State]:
+            end, far = apart.parts(apart.step(t, y.flat(), dt)), near > 0.0
+            for a, b in zip(before, self.loads.gaps(end.q), strict=True):
+                far = both(far, minimum(a, b) > CLEAR * absolute(a - b))
+            return where(far, 2.0, 1.0), mapped(lambda new, old: where(far, new, old), end, y)
+
+        def touching(_: Scalar, y: State) -> tuple[Scalar, State]:
+            # of contacts that are all apart the anchors are where they are: steps without them have left them behind
+            fresh = mapped(lambda new, old: where(near > 0.0, new, old), self.loads.contact_states(y.q), y.contacts)
+            return 2.0, self.parts(self._stepped(t, replace(y, contacts=fresh).flat(), dt))
+
+        tried, y = loop([where(near > 0.0, 0.0, 1.0), without_contacts(x)], without, lambda tried, _: tried > 0.5, 1)
+        works = None if y.works is None or x.works is None else with_others(y.works, x.works)
+        _, y = loop([tried, replace(y, contacts=x.contacts, works=works)], touching, lambda tried, _: tried > 1.5, 1)
+        return y.flat()
+
+    def _stepped(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
+        """The step with contacts."""
         x = self.parts(state)
         y, held, ahead = self.motion_of(x), self.held(t, x), None
         system = self.system(held)
@@ -296,3 +332,16 @@ class Plant:
         """Whether a limit of the command, the motor or its amplifier acts from time t [s] on, one condition per joint."""
         x = self.parts(state)
         return self.loads.saturated(t, self.motion_of(x), self.held(t, x), self.torques(t, state))
+
+
+def without_contacts(x: State) -> State:
+    """The state of the plant without contacts."""
+    works = x.works
+    if works is not None:
+        works = replace(works, others={of: work for of, work in works.others.items() if of != CONTACTS})
+    return replace(x, contacts={}, works=works)
+
+
+def with_others(works: Works, like: Works) -> Works:
+    """Works with those that only the others have, as they are there."""
+    return replace(works, others={of: works.others.get(of, work) for of, work in like.others.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.stability.wording import check_step
+from tests.surveys import contacts
 
 G, MASS = 9.81, 2.0
 STIFF, DAMPING = 1e4, 40.0
@@ -303,3 +305,39 @@ def test_a_step_that_a_closed_contact_would_not_take_is_told():
         asked = read_scenario({**data, "integrator": integrator, **duration})
         advice = check_step(asked, make_plant(asked))
         assert ("tool_floor" not in advice.touching) == well
+
+
+@pytest.mark.parametrize("method", ["rk4", "rodas"])
+def test_a_run_is_loaded_and_repeated_with_its_contacts(tmp_path, method):
+    surface = {"stiffness": STIFF, "damping": DAMPING, "friction": {"static": 0.5, "kinetic": 0.4}}
+    asked = scene(block("xz", (0, 0, -G)), surface, method, 0.2, [0.0, 0.005], [0.3, -1.0], 1e-3)
+    run = armsim.simulate({**asked, "log": {"every": 0.01}})
+    run.save(tmp_path / "run")
+    loaded = armsim.load_run(tmp_path / "run")
+    for column in ("gap_tool_floor_m", "normal_force_tool_floor_N", "friction_tool_floor_N", "slip_tool_floor_m_s"):
+        assert loaded[column].tolist() == run[column].tolist()
+    again = armsim.simulate(tmp_path / "run" / "run.yaml")
+    assert again.state == run.state
+
+
+def test_steps_without_contacts_while_all_are_far_change_nothing():
+    """The same throw begun far from the floor and, a step before it touches, near it."""
+    surface = {"stiffness": STIFF, "damping": DAMPING, "friction": {"static": 0.5, "kinetic": 0.4}}
+    far = scene(block("xz"), surface, "rk4", 0.1, [0.0, 0.05], [0.3, -1.0], 1e-3)
+    run = armsim.simulate({**far, "log": {"every": 1e-3}})
+    k = int(np.argmax(run["gap_tool_floor_m"] < 3e-3))
+    q, qd = run.q[k].tolist(), run.qd[k].tolist()
+    near = armsim.simulate(
+        {**far, "duration": round((100 - k) * 1e-3, 6), "initial": {"q": q, "qd": qd}, "log": {"every": 1e-3}}
+    )
+    assert near.q == pytest.approx(run.q[k:], abs=1e-12)
+    assert near.qd == pytest.approx(run.qd[k:], abs=1e-10)
+
+
+SEEDS = range(4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_scenes_balance_their_energy(seed):
+    assert contacts.faults(contacts.scene(random.Random(seed))) == []
