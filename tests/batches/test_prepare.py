@@ -156,7 +156,7 @@ def test_there_is_a_list_of_paths(open, told):
         ("control.kpp", "no `kpp` in control"),
         ("control.kp[2]", "2 items in control.kp, of which `2` is none"),
         ("control.law", "set it instead"),
-        ("control", "go on with one of law, output, kp"),
+        ("control", "go on with one of law, output, space"),
         ("duration", "part of the structure"),
         ("robot.joints[elbo].mdh.a", "did you mean `elbow`?"),
         ("robot.joints[0].bodies[0].rod.axis", "part of the structure"),
