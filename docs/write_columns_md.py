@@ -11,11 +11,18 @@ from armsim.plant.columns import FILES, KINDS, ColumnKind, heading_of, in_degree
 PAGE = Path(__file__).with_name("columns.md")
 REVOLUTE, PRISMATIC = JOINT_TYPES["revolute"], JOINT_TYPES["prismatic"]
 
+NAMES = {
+    "frames": "left_tip",
+    "wrenches": "left_tip",
+    "contacts": "left_tip",
+    "distances": "R5_floor",
+}  # of what is logged
+
 
 def parts(kind: ColumnKind) -> list[str]:
-    """The headings of a kind that is of no joint: of the frame left_tip where it is logged."""
+    """The headings of a kind that is of no joint: of the frame left_tip, say, where it is logged."""
     split = [text.partition("_") for text in (kind.parts or {}).values()]
-    return [heading_of(prefix, "left_tip" if kind.logged else "", unit)[0] for prefix, _, unit in split]
+    return [heading_of(prefix, NAMES.get(kind.logged, ""), unit)[0] for prefix, _, unit in split]
 
 
 def headings(kind: ColumnKind) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from armsim import document, dynamics, pictures
 from armsim.actuation import drive_torques, limit_torques, motor_demands
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
-from armsim.arm.arrays import LEAST, brief, evaluate, joined, row_array, row_count
+from armsim.arm.approach import Approach, approaches
+from armsim.arm.arrays import LEAST, brief, evaluate, joined, number_array, row_array, row_count
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
@@ -263,6 +265,51 @@ class Robot:
 
         poses = self._ask("link_poses", body, (len(self.link_names), 7), q=q)
         return Frames(poses[..., :3], poses[..., 3:])
+
+    @property
+    def pairs(self) -> list[str]:
+        """What `distances` are between: two links with solids but for neighbours, or a link and a thing of the world.
+
+        Links that touch in the initial pose are left out, and those on the base that touch the world there.
+        """
+        return [name for name, watched in dynamics.watched_pairs(self.arm).items() if watched]
+
+    def distances(self, q: ArrayLike, pairs: Sequence[str] | None = None) -> Array:
+        """Least distances of pairs [m], shape (..., k): 0 or less where they touch.
+
+        Args:
+            q: Joint positions [rad or m].
+            pairs: By names as R5_floor; `pairs` unless given.
+
+        Raises:
+            UsageError: There is no such pair.
+        """
+        names = self.pairs if pairs is None else list(pairs)
+        for name in names:
+            if name not in self.arm.pairs:
+                raise UsageError.of("pairs", "names of pairs", repr(name), suggestion(name, self.arm.pairs))
+        body = partial(dynamics.distances, pairs=names)
+        return self._ask(f"distances of {', '.join(names)}", body, (len(names),), q=q)
+
+    def approaches(
+        self, t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, pairs: Sequence[str] | None = None
+    ) -> list[Approach]:
+        """How near each pair comes in a motion, and when it first touches; between the rows, too. The nearest is first.
+
+        Args:
+            t: Times of m rows [s], increasing.
+            q: Joint positions [rad or m], shape (m, n).
+            qd: Joint velocities [rad/s or m/s], likewise; between rows the motion is cubic then, and else a straight line.
+            pairs: As of `distances`.
+        """
+        names = self.pairs if pairs is None else list(pairs)
+        times, positions = number_array("t", t), self._array("q", q)
+        rates = None if qd is None else self._array("qd", qd)
+        if {(*times.shape, self.arm.n)} != {x.shape for x in (positions, rates) if x is not None}:
+            raise ShapeError(f"approaches: expected t (m,), q and qd (m, n), found {times.shape} and {positions.shape}")
+        if not (np.diff(times) > 0.0).all():
+            raise UsageError("t: expected times that increase")
+        return approaches(self.arm, partial(self.distances, pairs=names), times, positions, rates, names)
 
     def jacobian(self, q: ArrayLike, frame: str = "tool") -> Array:
         """Geometric Jacobian of a frame, the tool unless named, in world axes, angular velocity first, shape (..., 6, n)."""

@@ -9,10 +9,12 @@ import click
 
 from armsim.cli.options import Display, display_options, flag, print_json
 from armsim.records import as_plain
+from armsim.reports.collision import collision_lines
 from armsim.reports.table import wrapped
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
+    from armsim.arm.collision import Collisions
     from armsim.files.faults import Fault
     from armsim.loading import Scenario
     from armsim.loading.check import Checked
@@ -26,26 +28,36 @@ UNWELL = 1
 Examples:
   armsim check my_arm.yaml my_scenario.yaml
   armsim check --strict robots/*.yaml
+  armsim check --collision my_scenario.yaml    # what the arm touches, and how near it comes
 """,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @flag("--strict", help="Count warnings as faults.")
+@flag(
+    "--collision",
+    help="Say what the arm of a scenario touches when it runs, itself or the world, and how near it comes.",
+)
+@flag("--reference", help="With --collision: along the reference of its controller, without a run.")
 @display_options
-def command(files: tuple[str, ...], strict: bool, display: Display) -> int:
+def command(files: tuple[str, ...], strict: bool, collision: bool, reference: bool, display: Display) -> int:
     """List all faults and doubts of robot, scenario and study files, without running them.
 
     For a scenario, check says whether its step would blow up, and what else there is to know. Exits with 1 if a file has
-    faults or a step that would be refused (or, with --strict, warnings).
+    faults or a step that would be refused (or, with --strict, warnings), or if something touches with --collision.
     """
     from armsim.loading.check import check
 
     results = [_Result(check(file)) for file in files]
+    for result in results:
+        if collision or reference:
+            result.collide(reference)
     if display.as_json:
         print_json([result.data() for result in results])
     elif not display.quiet:
         for result in results:
             result.print(strict, display.verbose)
-    return UNWELL if any(result.faults or (strict and result.warnings) for result in results) else 0
+    unwell = any(result.faults or result.touches or (strict and result.warnings) for result in results)
+    return UNWELL if unwell else 0
 
 
 class _Result:
@@ -55,7 +67,10 @@ class _Result:
         faults: As text.
         warnings: As text.
         notes: Information about the step that needs no action.
+        collisions: What the arm touches, where that is asked for.
     """
+
+    collisions: Collisions | None = None
 
     def __init__(self, checked: Checked) -> None:
         self.checked = checked
@@ -93,6 +108,20 @@ class _Result:
         self.warnings += [f"{self.checked.file}: {warning}" for warning in advice.warnings]
         self.notes = advice.said(scenario.method, scenario.dt)[len(advice.warnings) :]
 
+    def collide(self, reference: bool) -> None:
+        """Look for what the arm touches, of a scenario that can be run."""
+        from armsim.arm.collision import collisions
+
+        if self.checked.scenario is None:
+            self.notes.append("no scenario, so that nothing moves: --collision says nothing of it")
+        elif not self.faults:
+            self.collisions = collisions(self.checked.scenario, reference)
+
+    @property
+    def touches(self) -> bool:
+        """Whether something touches."""
+        return self.collisions is not None and bool(self.collisions.touches)
+
     def print(self, strict: bool, verbose: bool) -> None:
         file, kind, arm = self.checked.file, self.checked.kind, self.checked.arm
         for fault in self.faults:
@@ -109,6 +138,9 @@ class _Result:
         else:
             end = "counted as faults" if strict else "it can be run"
             echo(f"{file}: {_count(len(self.warnings), 'warning')}; {end}")
+        if self.collisions is not None:
+            for line in collision_lines(self.collisions, verbose):
+                echo(line)
         if verbose and arm is not None:
             echo(f"  {arm.name}: {_count(len(arm.links), 'joint')}")
 
@@ -122,7 +154,8 @@ class _Result:
         if checked.scenario is None:
             return found
         advice = {"faults": self.faults[len(faults) :], "warnings": self.warnings[len(warnings) :], "notes": self.notes}
-        return {**found, "step": advice}
+        collided = {} if self.collisions is None else {"collision": as_plain(self.collisions)}
+        return {**found, "step": advice, **collided}
 
 
 def _count(n: int, noun: str) -> str:

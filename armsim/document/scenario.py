@@ -223,6 +223,12 @@ class Log(Document):
         doc="what rows have the wrenches of: joints, frames with a force-torque sensor, or the base",
         example="[R2, base, tool]",
     )
+    distances = List(
+        Text(),
+        default=(),
+        doc="pairs whose distances rows have: two links, or a link and a name of `world`; or `all`",
+        example="[R5_floor]",
+    )
 
 
 class Scenario(Document):

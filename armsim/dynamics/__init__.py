@@ -28,6 +28,7 @@ from armsim.dynamics.kinematics import (
     own_poses,
 )
 from armsim.dynamics.momentum import momenta, momenta_and_forces
+from armsim.dynamics.proximity import distances, least_distance, watched_pairs
 from armsim.dynamics.regressor import inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, rnea
 
@@ -47,6 +48,7 @@ __all__ = [
     "contact_wrenches",
     "contacts_of",
     "crba",
+    "distances",
     "effective_mass",
     "external_power",
     "fastest_algorithm",
@@ -62,6 +64,7 @@ __all__ = [
     "joint_wrenches",
     "kinetic_energy",
     "ldl",
+    "least_distance",
     "leeway",
     "link_poses",
     "link_velocities",
@@ -77,4 +80,5 @@ __all__ = [
     "solve_held",
     "solve_ldl",
     "told_to",
+    "watched_pairs",
 ]

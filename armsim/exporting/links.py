@@ -12,12 +12,11 @@ from armsim import document
 from armsim.arm.solids import Solid, solids, summed
 from armsim.document.base import mapped, numbers, written
 from armsim.dynamics.kinematics import joint_pose
-from armsim.loading.frames import build_frame, turn_z_onto
+from armsim.loading.frames import AXES, build_frame, turn_z_onto
 from armsim.loading.settle import settle
 from armsim.model import Arm, Coulomb, Joint
-from armsim.spatial import ZERO, Inertia, Pose, Vector, X, Y, Z
+from armsim.spatial import ZERO, Inertia, Pose, Vector, Z
 
-AXES = {"x": X, "y": Y, "z": Z}
 UNBOUNDED = 1e9  # rad or m, of an end without a limit where the other has one
 # a box, a cylinder about z, a sphere or a mesh, with its sizes by URDF's names [m] or its file and scale, and where it is
 Shape = tuple[str, dict[str, Any], Pose]

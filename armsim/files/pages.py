@@ -21,6 +21,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "trees": "Grippers, couplings, two arms: parents of joints, and joints that mimic others.",
     "import": "Robots of other programs: URDF, MJCF; what is read, what is not.",
     "payloads": "What frames carry; bodies that are picked up and put down.",
+    "collision": "The world around an arm; distances and collisions, also between rows.",
     "control": "Laws of feedback, feedforward, encoders, delay, and laws of your own.",
     "references": "Motions to follow: points, limits, oscillations, formulas, files.",
     "integrators": "How time advances, and which method to take.",

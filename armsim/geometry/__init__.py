@@ -4,6 +4,7 @@ Each shape has `gap(point)`: the signed distance of a point [m], and the outward
 """
 
 from armsim.geometry.height_field import HeightField
+from armsim.geometry.separation import distance
 from armsim.geometry.shapes import Box, Cylinder, Geometry, Obstacle, Plane, Sphere
 from armsim.geometry.surface import CoulombFriction, Surface
 
@@ -17,4 +18,5 @@ __all__ = [
     "Plane",
     "Sphere",
     "Surface",
+    "distance",
 ]

@@ -50,6 +50,10 @@ class Sphere:
         length, direction = polar(point)
         return length - self.radius, direction
 
+    def support(self, direction: Vector) -> Vector:
+        """The farthest point along a direction."""
+        return polar(direction)[1] * self.radius
+
 
 @dataclass(frozen=True)
 class Box:
@@ -64,6 +68,10 @@ class Box:
                 for p, h, axis in zip(point, self.half, (X, Y, Z), strict=True)
             ]
         )
+
+    def support(self, direction: Vector) -> Vector:
+        """The farthest point along a direction."""
+        return Vector(*(where(d < 0.0, -h, h) for d, h in zip(direction, self.half, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,12 @@ class Cylinder:
                 (absolute(point.z) - self.half_height, Z * where(point.z < 0.0, -1.0, 1.0)),
             ]
         )
+
+    def support(self, direction: Vector) -> Vector:
+        """The farthest point along a direction."""
+        x, y, z = direction
+        end = Z * where(z < 0.0, -self.half_height, self.half_height)
+        return end.plus(self.radius, polar(Vector(x, y, 0.0), X)[1])
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from typing import Any
 
 from armsim import document
 from armsim.expr import is_number
+from armsim.geometry import Obstacle
 from armsim.loading.frames import RADIANS, build_frame, place_joint
 from armsim.loading.settle import settle
-from armsim.loading.world import build_contacts, build_world
+from armsim.loading.world import build_contacts, build_solids, build_world
 from armsim.model import (
     BASE,
     JOINT_TYPES,
@@ -48,7 +49,7 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
     """
     robot = settle(robot, open)
     degrees = robot.degrees
-    links = []
+    links, solids = list[Joint](), list[Obstacle]()
     beyond: dict[str, Pose | None] = {BASE: None}  # the user's frame of each link, in that link's own frame
     before = BASE
     for joint in robot.joints:
@@ -57,6 +58,7 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
         if carrier is not None:
             pre = carrier @ pre
         links.append(build_joint(joint, pre, offset, after, degrees))
+        solids += build_solids(joint.name, joint.bodies, after or Pose())
         before, beyond[joint.name] = joint.name, after
     tool = LinkFrame("tool", robot.tool.link or "", build_frame(robot.tool, degrees))
     more = (LinkFrame(name, it.link, build_frame(it, degrees)) for name, it in robot.frames.items())
@@ -68,6 +70,7 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
         links=tuple(links),
         frames=frames,
         payloads=() if robot.payload is None else build_payloads(robot.payload, degrees),
+        solids=tuple(solids),
         world=build_world(robot.world, degrees),
     )
     return replace(arm, contacts=build_contacts(robot.contacts, arm)) if robot.contacts else arm

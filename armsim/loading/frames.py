@@ -10,6 +10,7 @@ from armsim.model import JOINT_TYPES
 from armsim.spatial import IDENTITY, Matrix, Pose, Scalar, Vector, X, Y, Z, rotation_rpy, rotation_x, rotation_z
 
 RADIANS = math.pi / 180
+AXES = {"x": X, "y": Y, "z": Z}
 
 
 def build_frame(frame: document.Frame | document.LinkFrame, degrees: bool = False) -> Pose:

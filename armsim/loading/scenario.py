@@ -19,6 +19,7 @@ from armsim.document.timing import ROWS
 from armsim.document.tolerance import tolerance
 from armsim.dynamics.external import ExternalWrench, WrenchLaw
 from armsim.expr import Scalar
+from armsim.files.faults import refuse, suggestion
 from armsim.files.source import Source
 from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity
@@ -200,8 +201,26 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
             tuple(dict.fromkeys(name for name in scenario.log.frames if name != arm.tool.name)),
             tuple(dict.fromkeys(scenario.log.wrenches)),
             tuple(contact.name for contact in arm.contacts),
+            _pairs(scenario.log, arm),
         ),
     )
+
+
+def _pairs(log: document.Log, arm: Arm) -> tuple[str, ...]:
+    """Names of the pairs whose distances are logged; raises FileFaults for one that the arm has not."""
+    asked = [*arm.pairs] if log.distances == ("all",) else log.distances
+    for i, name in enumerate(asked):
+        if name not in arm.pairs:
+            node = log.value_node("distances")
+            mend = (
+                suggestion(name, arm.pairs, "pairs are")
+                if arm.pairs
+                else "give two links `bodies` with sizes, or a `world`"
+            )
+            raise refuse(
+                node.place, f"log.distances[{i}]", "two names of `armsim check --collision`, as R5_floor", name, mend
+            )
+    return tuple(dict.fromkeys(asked))
 
 
 def build_wrench(
@@ -268,6 +287,7 @@ def resolved_scenario(scenario: Scenario) -> document.Scenario:
             format=None if scenario.log_format == "csv" else scenario.log_format,
             frames=scenario.logged.frames or None,
             wrenches=scenario.logged.wrenches or None,
+            distances=scenario.logged.distances or None,
         ),
     )
 

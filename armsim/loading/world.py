@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from armsim import document
 from armsim.document.world import HUNT_CROSSLEY
 from armsim.geometry import Box, CoulombFriction, Cylinder, Geometry, HeightField, Obstacle, Plane, Sphere, Surface
 from armsim.geometry.shapes import polar
-from armsim.loading.frames import build_frame
+from armsim.loading.frames import AXES, build_frame, turn_z_onto
 from armsim.model import Arm, ContactPoint, LinkFrame
 from armsim.spatial import Pose, Scalar, Vector
 
@@ -56,14 +56,32 @@ def build_contacts(contacts: Sequence[document.Contact], arm: Arm) -> tuple[Cont
     return tuple(found)
 
 
+def build_solids(link: str, bodies: Iterable[Any], into: Pose) -> Iterator[Obstacle]:
+    """The bodies of a link that have a size; a tube is a cylinder.
+
+    Args:
+        link: Its name.
+        bodies: Settled.
+        into: The frame that they are given in, in the link's own.
+    """
+    for body in bodies:
+        if not isinstance(body, (document.Point, document.KnownInertia)):
+            turn = turn_z_onto(*AXES[body.get("axis", "z")])
+            yield Obstacle(link, _shape(body), into @ Pose(turn, Vector(*body.center)))
+
+
 def _shape(shape: Any) -> Geometry:
     match shape:
         case document.PlaneShape():
             return Plane(polar(Vector(*shape.normal))[1], Vector(*shape.point))
-        case document.BoxShape():
+        case document.BoxShape() | document.Box():
             return Box(Vector(*shape.size) * 0.5)
-        case document.SphereShape():
+        case document.SphereShape() | document.Sphere():
             return Sphere(shape.radius)
-        case document.CylinderShape():
+        case document.CylinderShape() | document.Cylinder():
             return Cylinder(shape.radius, shape.height / 2)
+        case document.Tube():
+            return Cylinder(shape.outer_radius, shape.height / 2)
+        case document.Rod():
+            return Cylinder(0.0, shape.length / 2)
     return HeightField.of(*shape.grid)

@@ -17,6 +17,7 @@ from armsim.measures.aggregates import (
     TimeIntegral,
     TimeOf,
 )
+from armsim.measures.distance import nearest
 from armsim.measures.disturbance import disturbance_peak, recovery_time
 from armsim.measures.drive import chatter, peak_torque, rms_rate_of_command, rms_torque
 from armsim.measures.effort import PeakWindingTemperature, WindingTemperature, rms_current, temperature
@@ -78,6 +79,9 @@ KINDS: dict[str, MeasureKind] = {
         "frame",
     ),
     "peak_tool_error": MeasureKind("largest such distance", "m", of_frame_error(Peak), "frame"),
+    "least_distance": MeasureKind(
+        "least distance of links from each other and from the world, see docs/collision.md", "m", nearest, "arm"
+    ),
     "rise_time": MeasureKind(
         "from when q is first a tenth of its way from start to goal to when it is first nine tenths of it; infinite if it"
         " never is, 0 without a way to go; of the arm the longest of its joints'",

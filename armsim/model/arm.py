@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import takewhile
 
-from armsim.geometry import Obstacle
+from armsim.geometry import HeightField, Obstacle
 from armsim.model.frame import TOOL, ContactPoint, LinkFrame, Payload
 from armsim.model.joint import BASE, Joint, Limit, with_follower
 from armsim.records import record
@@ -25,6 +26,7 @@ class Arm:
         links: The links with their joints, each after the one that carries it.
         frames: Frames fixed in links, the tool first.
         payloads: What they carry.
+        solids: What the links are made of, by the names of their joints, each in the link's own frame.
         world: What stands fixed around it.
         contacts: Which of it resists which points and spheres of the arm.
     """
@@ -35,6 +37,7 @@ class Arm:
     links: tuple[Joint, ...]
     frames: tuple[LinkFrame, ...] = (TOOL,)
     payloads: tuple[Payload, ...] = ()
+    solids: tuple[Obstacle, ...] = ()
     world: tuple[Obstacle, ...] = ()
     contacts: tuple[ContactPoint, ...] = ()
 
@@ -211,6 +214,21 @@ class Arm:
     def heaviest(self) -> Arm:
         """The arm with what it carries when that is heaviest."""
         return max(map(self.at, self.stages), key=lambda arm: arm.mass)
+
+    @cached_property
+    def pairs(self) -> dict[str, tuple[str, str]]:
+        """What has a distance, by name: every two links with solids but for neighbours, and every link and thing of the world.
+
+        Neighbours have no link with solids between them. Terrain and points have no distances.
+        """
+        solid = dict.fromkeys(it.name for it in self.solids)
+        pairs = [(a, it.name) for a in solid for it in self.world if not isinstance(it.shape, HeightField)]
+        for b in solid:
+            way = [self.link_names[i] for i in self.path(self.link_names.index(b))[1:]]
+            before = next((name for name in way if name in solid), None)
+            earlier = takewhile(b.__ne__, solid)
+            pairs += [(a, b) for a in earlier if a != before]
+        return {f"{a}_{b}": (a, b) for a, b in pairs}
 
     def carried_by(self, frame: LinkFrame) -> Inertia:
         """The sum of a frame's payloads, about its origin."""

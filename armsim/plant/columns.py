@@ -128,6 +128,14 @@ KINDS: dict[str, ColumnKind] = {
         logged="frames",
         called="frame_velocity",
     ),
+    "distance": ColumnKind(
+        "least distance of two links, or of a link and a thing of the world; 0 or less where they touch",
+        "trajectory",
+        Instant.distance,
+        parts={"distance": "distance_m"},
+        logged="distances",
+        called="distance",
+    ),
     "energy": ColumnKind(
         "kinetic energy of links, payload and rotors; potential energy in gravity, 0 where all mass lies at the world's origin",
         "trajectory",
@@ -220,11 +228,13 @@ class RowExtras:
         frames: Names of frames, whose poses and velocities; not that of the tool.
         wrenches: Names of joints and frames, and "base", whose wrenches.
         contacts: Names of contacts: all that there are.
+        distances: Names of pairs, of `Arm.pairs`.
     """
 
     frames: tuple[str, ...] = ()
     wrenches: tuple[str, ...] = ()
     contacts: tuple[str, ...] = ()
+    distances: tuple[str, ...] = ()
 
 
 @record

@@ -12,6 +12,7 @@ from armsim.dynamics import (
     Algorithm,
     InternalWrenches,
     Touch,
+    distances,
     frame_pose,
     frame_velocity,
     kinetic_energy,
@@ -62,6 +63,10 @@ class Instant:
         """Velocity of a frame's origin [m/s] and angular velocity [rad/s] along the world's axes, by the frame's name."""
         w, v = frame_velocity(self.arm, self.q, self.qd, self.arm.frame(frame))
         return [*v, *w]
+
+    def distance(self, pair: str) -> Sequence[Scalar]:
+        """Least distance of a pair of `Arm.pairs` [m], by its name."""
+        return distances(self.arm, self.q, [pair])
 
     def wrench(self, name: str) -> Sequence[Scalar]:
         """Force [N] and moment [N·m] at the base, a joint or a frame, by its name; see `InternalWrenches`."""

@@ -282,7 +282,8 @@ class Plant:
         """What formulas may name: rows in which all is logged that can be."""
         frames = [frame.name for frame in self.arm.frames]
         names = dict.fromkeys((BASE, *self.arm.link_names, *frames))
-        return replace(self.layout, logged=RowExtras(tuple(frames), tuple(names), self.logged.contacts))
+        pairs = tuple(self.arm.pairs)
+        return replace(self.layout, logged=RowExtras(tuple(frames), tuple(names), self.logged.contacts, pairs))
 
     @property
     def follows(self) -> bool:

@@ -81,7 +81,8 @@ def saved_run(record: RunRecord) -> Run:
     log = record.value("scenario", "log", kind=Mapping)
     given = record.value("scenario", kind=Mapping).get("contacts", ())
     contacts = (*(contact.name for contact in arm.contacts), *(contact["name"] for contact in given))
-    logged = RowExtras(tuple(log.get("frames", ())), tuple(log.get("wrenches", ())), contacts)
+    frames, wrenches, distances = (tuple(log.get(key, ())) for key in ("frames", "wrenches", "distances"))
+    logged = RowExtras(frames, wrenches, contacts, distances)
     layout = Layout(arm, found > len(Layout(arm, False, logged).columns), logged)
     both = zip(layout.headings(), layout.headings(True), strict=True)
     spelled = [{own.text: 1.0, other.text: other.factor} for own, other in both]
