@@ -21,7 +21,7 @@ from tests.trees import tree
 POSES = int(os.environ.get("ARMSIM_POSES", "0"))
 EXACT = 1e-11  # m and rad: `TOLERANCE`
 QUICK = ["arm5", "panda", "puma560_akb", "torso", "ur5e", tree(4, 10), tree(7, 10)]
-JOINT = {"limits": {"lower": -2.8, "upper": 2.8}}
+CORNERS = [[2.72110798, -3.77442358, -0.77385369, 1.70272311, 0.81873082, -4.35270074]]
 
 
 def random_positions(robot, count: int, seed: int = 1) -> np.ndarray:
@@ -106,6 +106,21 @@ def test_joints_are_turned_by_the_fewest_turns(ur5e):
     turning = np.abs(ur5e.arm.joints[0].bounds[1]) > 4
     assert turning
     assert np.abs(found[:, 0]).max() <= math.pi + 1e-12
+
+
+def test_turns_towards_a_start_stop_at_the_limits(ur5e):
+    pose = ur5e.forward_kinematics(random_positions(ur5e, 50))
+    found = ur5e.inverse_kinematics(pose, near=[6.2, -6.2, 0, 6.2, -6.2, 6.2])
+    lower, upper = np.array([joint.bounds for joint in ur5e.arm.joints]).T
+    assert (lower <= found).all()
+    assert (found <= upper).all()
+    np.testing.assert_allclose(ur5e.forward_kinematics(found).position, pose.position, atol=EXACT)
+
+
+def test_a_pose_in_a_corner_of_the_ranges_is_solved():
+    robot = armsim.load_robot("puma560_akb")
+    poses = robot.forward_kinematics(CORNERS)  # at three limits at once, where steps within them stop short
+    assert not np.isnan(robot.inverse_kinematics(poses)).any()
 
 
 def test_all_solutions_of_a_pose_have_that_of_a_near_start_first(ur5e):
