@@ -181,7 +181,7 @@ class PoseSearch:
             mend = f"give the position alone, or the direction of one axis: {spelled('--axis z=0,0,-1', 'axis=')}"
         found += f"the nearest pose is {distance:.5g} m and {angle:.5g} rad away{', and singular' * singular}"
         at = ", ".join(f"{round(x, 5) + 0.0:g}" for x in q.tolist())
-        error = NoSolution.of("no solution", expected, f"{found}\nat q = {at}", mend)
+        error = NoSolution.of("no solution", expected, f"{found}\nat q = {at} rad or m", mend)
         facts = {"q": q, "distance": distance, "angle": angle, "beyond": beyond, "singular": singular}
         vars(error).update(facts, reason=reason)
         return error

@@ -80,8 +80,9 @@ def command(
     from armsim.files.new_file import check_output
 
     given = [text is not None for text in (xyz, csv, output, rpy, quat, axis)]
-    if given[:3] not in ([True, False, False], [False, True, True]) or sum(given[3:]) > 1 or (csv and (rpy or quat)):
-        expected = "--xyz with at most one of --rpy, --quat and --axis; or --csv and -o"
+    whole = given[:3] in ([True, False, False], [False, True, True]) and "=" in (axis or "=")
+    if not whole or sum(given[3:]) > 1 or (csv and (rpy or quat)):
+        expected = "--xyz with at most one of --rpy, --quat and --axis z=X,Y,Z; or --csv and -o"
         raise UsageError.of(
             "armsim ik", expected, "another choice", "write for example --xyz 0.4,0,0.3 --axis z=0,0,-1"
         )
