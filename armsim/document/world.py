@@ -239,7 +239,8 @@ class Contact(Document):
         return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"
 
     def lacks(self, key: str, path: str, context: Context) -> None:
-        expected, mend = "a `frame`, or a `link` and a `sphere` in it", "add `frame: tool`, for example"
+        expected = "a `frame`, or a `link` and a `sphere` in it"
+        mend = f"add `{'sphere: {radius: 0.02}' if self.given('link') else 'frame: tool'}`, for example"
         context.report.add(self.place, path, expected, f"no `{key}`", mend)
 
 

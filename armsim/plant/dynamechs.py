@@ -95,6 +95,8 @@ class DynaMechsPlant(Plant):
             raise UsageError("DynaMechs' motor is driven by voltages: give `control` or `inputs` with a voltage")
         if self.external:
             raise UsageError("external: DynaMechs' motor is emulated without external forces")
+        if self.arm.contacts:
+            raise UsageError("contacts: DynaMechs' motor is emulated without contacts")
         if self.arm.sprung:
             raise UsageError("spring: DynaMechs' motor is emulated without springs")
         if self.arm.followers:

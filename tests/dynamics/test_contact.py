@@ -279,6 +279,24 @@ def test_a_point_bounces_on_every_shape_as_on_a_plane(shape):
     assert run.state[1] == pytest.approx(rebound()[1], rel=1e-8)
 
 
+def test_a_block_slides_down_terrain_as_down_the_plane_that_it_is(tmp_path):
+    """A bilinear grid of one slope, whose cells the block crosses without noticing."""
+    slope, mu = 0.5, 0.3
+    places = [-0.5, 0.0, 0.25, 0.5, 1.0, 2.0, 4.0]
+    rows = [f"{x},{y},{-slope * x}" for y in places for x in places]
+    (tmp_path / "terrain.csv").write_text("\n".join(["x_m,y_m,z_m", *rows]) + "\n")
+    surface = {"stiffness": 1e5, "damping": 600, "friction": {"static": mu, "stiffness": 1e5, "damping": 600}}
+    robot, found = block("xz", (0, 0, -G)), []
+    for shape in ({"heightfield": {"csv": str(tmp_path / "terrain.csv")}}, {"plane": {"normal": [slope, 0, 1]}}):
+        run = armsim.simulate(scene(robot, surface, shape=shape, q=[0.1, -slope * 0.1 - 1e-4], duration=0.8))
+        found.append(run)
+    assert found[0].q == pytest.approx(found[1].q, abs=1e-8)
+    cosine = 1 / math.hypot(1, slope)
+    along = found[0].qd[-1, 0] / cosine
+    assert found[0].q[-1, 0] > 0.5
+    assert along == pytest.approx(G * cosine * (slope - mu) * 0.8, rel=5e-3)  # less what the start's bounce takes
+
+
 def test_inverse_dynamics_counts_the_contacts_of_a_robot_file():
     world = {"floor": {"plane": {}, "stiffness": STIFF, "damping": DAMPING}}
     robot = armsim.load_robot(

@@ -1,0 +1,34 @@
+"""What a user reads when surfaces and contacts are wrong, word for word in tests/messages."""
+
+from __future__ import annotations
+
+import pytest
+
+from armsim.errors import FileFaults
+from armsim.loading import read_scenario
+
+SCENARIO = """\
+format: armsim/scenario/1
+robot: arm5
+duration: 1
+world:
+  floor: {plane: {}, stiffness: 1e5, friction: {static: 0.3, kinetic: 0.4}}
+  wall: {plane: {normal: [1, 0, 0]}, damping: 5}
+  soft: {plane: {}, law: hunt_crossley, stiffness: 1e4, damping: 3}
+  bare: {plane: {}}
+contacts:
+  - {frame: tool, with: flor}
+  - {frame: tool, with: bare}
+  - {frame: tool, sphere: {radius: 0.1}, with: floor}
+  - {link: R3, with: floor}
+  - {frame: tool, with: soft}
+  - {frame: tool, with: soft}
+"""
+
+
+def test_faults_of_surfaces_and_contacts_are_explained(tmp_path, monkeypatch, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text(SCENARIO)
+    with pytest.raises(FileFaults) as caught:
+        read_scenario("s.yaml")
+    told(str(caught.value))
