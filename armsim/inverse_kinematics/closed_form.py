@@ -134,15 +134,13 @@ def combined(terms: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 
 def position(K: np.ndarray, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """The position of a joint that carries X to Y; 0 where every position does."""
-    once, way = X @ K.T, Y - X
-    if turns(K):
-        out = (Y @ (K @ K).T)[..., :3]
-        y, x = -(once[..., :3] * out).sum(axis=-1), ((once @ K.T)[..., :3] * out).sum(axis=-1)
-        return np.where(np.hypot(x, y) > NOTHING**2, np.arctan2(y, x), 0.0)
-    along = abs(once[..., :3]).sum(axis=-1, keepdims=True) > NOTHING  # of points; of planes the distance changes
-    once = np.where(along == (np.arange(5) < 3), once, 0.0)
-    return (way * once).sum(axis=-1) / (once * once).sum(axis=-1)
+    """The position of a joint that carries X to Y; 0 where every angle does."""
+    if not turns(K):  # it shifts points, and changes the distance of planes
+        u, h, way = K[:3, 4], X[..., 4], Y - X
+        return np.where(abs(h) > NOTHING, way[..., :3] @ u / h, 0.5 * way[..., 3] / (X[..., :3] @ u))
+    once, out = X @ K.T, (Y @ (K @ K).T)[..., :3]
+    y, x = -(once[..., :3] * out).sum(axis=-1), ((once @ K.T)[..., :3] * out).sum(axis=-1)
+    return np.where(np.hypot(x, y) > NOTHING**2, np.arctan2(y, x), 0.0)
 
 
 def one_joint(K: np.ndarray, terms: np.ndarray, level: np.ndarray) -> np.ndarray:
@@ -155,7 +153,7 @@ def one_joint(K: np.ndarray, terms: np.ndarray, level: np.ndarray) -> np.ndarray
     free = size < NOTHING
     if not turns(K):
         root = -0.5 * (x + np.copysign(np.sqrt(x * x + 4.0 * y * level), x))
-        return np.where(free, 0.0, [root / y, -level / root]).transpose(*range(1, root.ndim + 1), 0)
+        return np.where(free[..., None], 0.0, np.stack([root / y, -level / root], axis=-1))
     cosine = level / np.where(free, 1.0, size) + free
     half = np.arccos(np.where(abs(cosine) < 1.0 + SLACK, np.clip(cosine, -1.0, 1.0), np.nan))
     middle = np.where(free, 0.0, np.arctan2(x, y))

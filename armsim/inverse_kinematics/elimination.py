@@ -50,10 +50,13 @@ def _opened(axes: np.ndarray, g: np.ndarray) -> np.ndarray:
     C = (left @ np.linalg.pinv(right)).transpose(0, 2, 1)
     C /= np.linalg.norm(C, axis=(1, 2), keepdims=True)
     rows = np.zeros((m, ROWS, 4, 3, 3))
+    powers = np.vander([-1.0, 0.0, 1.0], increasing=True)  # minors at 3 x 3 x 3 points, and polynomials through them
+    linear, square = (np.kron(A, np.kron(A, A)) for A in (powers[:, :2], powers))
+    values = (C @ linear.T).reshape(m, 2, 2, 2, 27)
     for i in range(3):
-        flat = np.moveaxis(C.reshape(m, *[2] * 6), i + 1, 1).reshape(m, 2, 4, 2, 2, 2)
-        pairs = _polynomials(flat[:, 0, :, None], flat[:, 1, None])
-        rows[:, 16 * i : 16 * i + 16, :3] = (pairs - pairs.swapaxes(1, 2)).reshape(m, 16, 3, 3, 3)
+        a, b = np.moveaxis(values, i + 1, 0).reshape(2, m, 4, 27)
+        minors = a[:, :, None] * b[:, None] - a[:, None] * b[:, :, None]
+        rows[:, 16 * i : 16 * i + 16, :3] = (minors @ np.linalg.inv(square).T).reshape(m, 16, 3, 3, 3)
     rows[:, ROWS // 2 :, 1:] = rows[:, : ROWS // 2, :3]
     mixed = np.random.default_rng(0).standard_normal((12, ROWS)) @ rows.reshape(m, ROWS, 36)
     constant, linear, square = np.moveaxis(mixed.reshape(m, 12, 12, 3), 3, 0)
@@ -83,11 +86,3 @@ def _products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         for a_part, b_part in ((0, 0), (0, 4), (4, 0)):  # real and dual
             table[i + a_part, j + b_part, (i ^ j) + a_part + b_part] = sign
     return np.einsum("xyz,mix,mjy->mijz", table, a, b).reshape(len(a), -1, 8)
-
-
-def _polynomials(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Products of polynomials of degree one in each of three unknowns, (..., 3, 3, 3)."""
-    c = np.zeros((*np.broadcast_shapes(a.shape, b.shape)[:-3], 3, 3, 3))
-    for i, j, k in np.ndindex(2, 2, 2):
-        c[..., i : i + 2, j : j + 2, k : k + 2] += a[..., i, j, k, None, None, None] * b
-    return c

@@ -8,30 +8,29 @@ the arm meets the goal.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from armsim.dynamics import frame_pose, own_poses
+from armsim.dynamics import frame_jacobian, frame_pose
 from armsim.errors import UsageError
 from armsim.inverse_kinematics.task import Pointing, PoseGoal, perpendicular
 from armsim.model import Arm
-from armsim.spatial import ZERO, Vector, Z, cross
+from armsim.spatial import Vector
 
-GENERIC = Vector(0.48, -0.36, 0.8)  # a direction along or across no axis of an arm
+GENERIC = (0.48, -0.36, 0.8)  # a direction along or across no axis of an arm
 
 
 @dataclass(frozen=True)
 class KinematicLoop:
-    """Six joints in a row, numbers in units of the arm's length.
+    """Six joints in a row, lengths in units of the arm's, from the frame's origin at q = 0.
 
     Attributes:
-        twists: Screws at q = 0 about `origin`, angular part first, shape (6, 6).
+        twists: Screws at q = 0, angular part first, shape (6, 6).
         joints: Indices of the arm's own joints among those of the arm; they come first.
         home: Rotation of the frame at q = 0, shape (3, 3).
-        points: Its origin there from `origin`, and points of it that an orientation decides, (k, 3).
-        origin: A point on the first axis [m].
+        points: Points of the frame there that a goal decides, the first at its origin, (k, 3).
+        origin: Where that is in the world [m].
         length: Of the arm [m].
     """
 
@@ -48,7 +47,7 @@ class KinematicLoop:
         return np.array([any(twist[:3]) for twist in self.twists])
 
     def motions(self, goal: PoseGoal) -> tuple[np.ndarray, np.ndarray]:
-        """Rotations (m, 3, 3) and shifts (m, 3) that the six joints have to bring about.
+        """Rotations (1 or m, 3, 3) and shifts (m, 3) that the six joints have to bring about.
 
         Args:
             goal: Its numbers may be arrays, of m goals; a turn that it leaves free is arbitrary here.
@@ -57,11 +56,10 @@ class KinematicLoop:
         R = frame_along(*GENERIC)[None]
         if isinstance(wanted, Pointing):
             directions = np.atleast_2d(np.transpose(list(wanted.direction)))
-            axis = self.home @ list(wanted.axis)
-            R = np.stack([frame_along(*x) for x in directions.tolist()]) @ frame_along(*axis.tolist()).T
+            R = np.stack([frame_along(*x) for x in directions.tolist()]) @ frame_along(*self.points[1].tolist()).T
         elif wanted is not None:
             R = np.array([list(row) for row in wanted], dtype=float).reshape(3, 3, -1).transpose(2, 0, 1) @ self.home.T
-        return R, (position - self.origin) / self.length - R @ self.points[0]
+        return R, (position - self.origin) / self.length
 
 
 def kinematic_loop(arm: Arm, goal: PoseGoal) -> KinematicLoop:
@@ -71,9 +69,8 @@ def kinematic_loop(arm: Arm, goal: PoseGoal) -> KinematicLoop:
         UsageError: The goal leaves infinitely many solutions, or a joint is a screw or moves with another.
     """
     still = [0.0] * arm.n
-    links = arm.path(arm.link_of(goal.frame))[::-1]
-    for i in links:
-        link = arm.links[i]
+    links = [arm.links[i] for i in reversed(arm.path(arm.link_of(goal.frame)))]
+    for link in links:
         if link.mimic is not None or link.kind.has_pitch:
             found = "a screw" if link.mimic is None else "one that moves with another"
             mend = "ask for one solution near a start"
@@ -82,26 +79,23 @@ def kinematic_loop(arm: Arm, goal: PoseGoal) -> KinematicLoop:
         found = f"{len(links)} joints for {goal.size} conditions, which leave infinitely many"
         mend = "ask for one solution, or for more: an orientation with the position"
         raise UsageError.of("all solutions", "at most as many joints as conditions", found, mend)
-    poses, frame = own_poses(arm, still), frame_pose(arm, still, goal.frame)
-    origin = poses[links[0]].position
-    points = [pose.position - origin for pose in (*(poses[i] for i in links), frame)]
-    length = max(math.hypot(*p) for p in points) or 1.0
-    axes = [(poses[i].rotation @ Z, p, arm.links[i].turns) for i, p in zip(links, points, strict=False)]
+    frame, joints = frame_pose(arm, still, goal.frame), [arm.joint_names.index(link.name) for link in links]
+    twists = np.array(frame_jacobian(arm, still, goal.frame)).T[joints]
+    turning = twists[:, :3].any(axis=1)
+    length = float(np.linalg.norm(twists[turning, 3:], axis=1).max(initial=0.0)) or 1.0
+    twists[turning, 3:] /= length
     free = GENERIC
     if isinstance(goal.orientation, Pointing):
-        free = frame.rotation @ goal.orientation.axis
-    basis = [*perpendicular(free), free]
-    missing = 6 - len(links)
-    axes += [(axis, points[-1], 0.0) for axis in [*perpendicular(GENERIC)][: max(0, missing - 3)]]
-    aside = basis[1] * (length if goal.size == 6 else 0.0)  # a wrist's point would hide what three joints do at a pose
-    turns = list(zip(basis, (points[-1] + aside, points[-1], points[-1]), (1.0,) * 3, strict=True))
-    axes += turns[3 - min(3, missing) :]
-    twists = [(*(w * turn), *(cross(p, w) * (turn / length) + w * (1.0 - turn))) for w, p, turn in axes]
-    joints = [arm.joint_names.index(arm.links[i].name) for i in links]
-    home = np.array([list(row) for row in frame.rotation])
-    decided = {3: [], 5: [free], 6: basis}[goal.size]
-    fixed = [list(points[-1] * (1.0 / length) + axis) for axis in (ZERO, *decided)]
-    return KinematicLoop(np.array(twists), joints, home, np.array(fixed), np.array(list(origin)), length)
+        free = tuple(frame.rotation @ goal.orientation.axis)
+    basis, missing = frame_along(*free).T, 6 - len(links)
+    turns = np.hstack([basis, np.zeros((3, 3))])
+    if goal.size == 6:  # a wrist's point would hide what three joints do at a pose
+        turns[0, 3:] = np.cross(basis[1], basis[0])
+    shifts = np.hstack([np.zeros((3, 3)), frame_along(*GENERIC).T])
+    virtual = [shifts[: max(0, missing - 3)], turns[3 - min(3, missing) :]]
+    points = np.vstack([np.zeros(3), {3: basis[:0], 5: basis[2:], 6: basis}[goal.size]])
+    home, origin = (np.array([list(row) for row in part]) for part in (frame.rotation, [frame.position]))
+    return KinematicLoop(np.vstack([twists, *virtual]), joints, home, points, origin[0], length)
 
 
 def frame_along(x: float, y: float, z: float) -> np.ndarray:

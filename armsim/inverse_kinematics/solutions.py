@@ -120,8 +120,8 @@ def _distance(loop: KinematicLoop, G: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 def _apart(q: Sequence[float], others: Sequence[PoseSolution], turning: Sequence[bool]) -> bool:
     """Whether joint positions differ from all others by more than turns."""
-    off = np.reshape([np.subtract(q, other.q) for other in others], (-1, len(q)))
-    return bool((abs(off - math.tau * np.rint(off / math.tau) * turning).max(axis=1) > SAME).all())
+    off = [np.subtract(q, other.q) for other in others]
+    return all(abs(np.where(turning, np.sin(0.5 * x), x)).max() > SAME for x in off)
 
 
 def _turns(q: float, near: float, turns: bool, ends: tuple[float, float], every: bool) -> list[float]:
