@@ -80,7 +80,7 @@ def kinematic_loop(arm: Arm, goal: PoseGoal) -> KinematicLoop:
         mend = "ask for one solution, or for more: an orientation with the position"
         raise UsageError.of("all solutions", "at most as many joints as conditions", found, mend)
     frame, joints = frame_pose(arm, still, goal.frame), [arm.joint_names.index(link.name) for link in links]
-    twists = np.array(frame_jacobian(arm, still, goal.frame)).T[joints]
+    twists: np.ndarray = np.array(frame_jacobian(arm, still, goal.frame)).T[joints]
     turning = twists[:, :3].any(axis=1)
     length = float(np.linalg.norm(twists[turning, 3:], axis=1).max(initial=0.0)) or 1.0
     twists[turning, 3:] /= length

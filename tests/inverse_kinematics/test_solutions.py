@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armsim.dynamics import frame_pose
+from armsim.dynamics import frame_pose, own_poses
 from armsim.errors import UsageError
 from armsim.inverse_kinematics import Pointing, PoseGoal
 from armsim.inverse_kinematics.closed_form import closed_form
@@ -330,6 +330,29 @@ def test_names_follow_the_geometry():
             assert abs(by_name[twin][4] + q[4]) < 1e-9
             assert math.cos(by_name[twin][3] - q[3]) == pytest.approx(-1.0)
         assert (math.sin(q[4]) < 0.0) == ("wrist flipped" not in name)
+
+
+def test_an_elbow_is_up_where_it_lies_above_the_line_from_shoulder_to_wrist():
+    arm = open_limits(read_robot("puma560")[0])
+    for q in ([0.2, 0.8, -2.2, 0.3, 0.9, 0.1], [0.2, 2.0, 1.0, 0.3, 0.9, 0.1]):
+        for one in solutions(arm, goal_at(arm, q)):
+            poses = own_poses(arm, one.q.tolist())
+            axis, s, e, w = (
+                np.array(list(x)) for x in (poses[1].rotation @ Z, *(poses[i].position for i in (1, 2, 3)))
+            )
+            e, w = (x - s - axis * (axis @ (x - s)) for x in (e, w))
+            assert ("elbow up" in one.branch) == bool((e - w * (e @ w) / (w @ w))[2] > 0.0)
+
+
+def test_a_wrist_above_the_shoulder_is_singular_and_solved_with_the_shoulder_at_any_angle():
+    column = [("R", (0, 0, 1), (0, 0, 0)), ("R", (0, 1, 0), (0, 0, 0.4)), ("R", (0, 1, 0), (0, 0, 0.7))]
+    wrist = [("R", (0, 0, 1), (0, 0, 1.0)), ("R", (0, 1, 0), (0, 0, 1.0)), ("R", (0, 0, 1), (0, 0, 1.0))]
+    arm = arm_of_axes(*column, *wrist)
+    goal = goal_at(arm, [0.3, 0.7, -1.4, 0.4, 0.8, 0.2])  # upper arm and forearm are as long
+    found = solutions(arm, goal)
+    check(arm, goal, found)
+    assert len(found) >= 2
+    assert all(one.singular for one in found)
 
 
 @pytest.mark.parametrize(
