@@ -203,7 +203,7 @@ def solve_poses(search: PoseSearch, goals: Array, near: Array | None) -> PoseSol
     return PoseSolutions(np.ascontiguousarray(found[..., :-3]), found[..., -3], found[..., -2])
 
 
-def every_solution(search: PoseSearch, goal: Array, near: Array | None) -> PoseSolutions:
+def every_solution(search: PoseSearch, goal: Array, near: Array | None, every_turn: bool = False) -> PoseSolutions:
     """All solutions of a goal, shape (k,), those next to `near` first, with the names of their branches.
 
     Raises:
@@ -216,7 +216,8 @@ def every_solution(search: PoseSearch, goal: Array, near: Array | None) -> PoseS
     if goal.ndim > 1:
         raise ShapeError(f"pose: expected one, whose solutions are all wanted, found {len(goal)}")
     start = None if near is None else near.tolist()
-    found = solutions(search.arm, search.goal([*goal.tolist(), *search.weights.tolist()]), start, search.limits)
+    wanted = search.goal([*goal.tolist(), *search.weights.tolist()])
+    found = solutions(search.arm, wanted, start, search.limits, every_turn)
     if not found:
         return solve_poses(search, goal, near)  # which says why
     q, distance, angle = (np.array([getattr(one, key) for one in found]) for key in ("q", "distance", "angle"))

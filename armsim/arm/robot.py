@@ -319,7 +319,7 @@ class Robot:
         self,
         pose: Frames | ArrayLike,
         near: ArrayLike | None = None,
-        all: bool = False,
+        all: bool | Literal["turns"] = False,
         limits: bool = True,
         frame: str = "tool",
         axis: tuple[Literal["x", "y", "z"], ArrayLike] | None = None,
@@ -336,7 +336,7 @@ class Robot:
             pose: `Frames` as `forward_kinematics` gives them, or positions alone [m], shape (3,) or (m, 3).
             near: Joint positions to begin with [rad or m], shape (n,) or (m, n).
             all: Whether to return all solutions of one pose, shape (k, n), those next to `near` first; of arms with no more
-                joints than conditions.
+                joints than conditions. Joints are turned to next to `near`, or by "turns" in every way within their limits.
             limits: Whether the joints' limits hold.
             frame: Its name.
             axis: An axis of the frame and the direction in the world along which it is to point, such as ("z", [0, 0, -1]), of
@@ -358,7 +358,8 @@ class Robot:
         along = None if axis is None else directions[axis[0]]
         search = PoseSearch(self.arm, self._evaluate, self._frame(frame), along, limits, np.array(weights, dtype=float))
         start = None if near is None else self._array("near", near)
-        found = (every_solution if all else solve_poses)(search, pose_goals(pose, axis), start)
+        goals = pose_goals(pose, axis)
+        found = every_solution(search, goals, start, all == "turns") if all else solve_poses(search, goals, start)
         return found if report else found.q
 
     def _frame(self, name: str) -> LinkFrame:

@@ -49,6 +49,7 @@ Examples:
 @click.option("--frame", default="tool", metavar="NAME", help="The frame. [default: tool]")
 @click.option("--near", metavar="X,X,...", help="Joint positions to begin with [rad or m].")
 @flag("--all", "every", help="All solutions, named by their branches; of arms with as many joints as conditions.")
+@flag("--turns", help="With --all: of each all turns of the joints within their limits, too.")
 @flag("--no-limits", help="Take solutions beyond the joints' limits, too.")
 @click.option("--csv", metavar="CSV", help="Many poses: columns x_m, y_m, z_m, for orientations qw, qx, qy, qz.")
 @click.option("-o", "--output", metavar="CSV", help="Where their joint positions go: a new file.")
@@ -65,6 +66,7 @@ def command(
     frame: str,
     near: str | None,
     every: bool,
+    turns: bool,
     no_limits: bool,
     csv: str | None,
     output: str | None,
@@ -99,7 +101,9 @@ def command(
         pose = pose, [*quaternion(rotation_rpy(*radians))]
     elif quat is not None:
         pose = pose, _numbers("quat", quat, 4)
-    found: Any = arm.inverse_kinematics(pose, start, every, not no_limits, frame, along, report=True)
+    found: Any = arm.inverse_kinematics(
+        pose, start, "turns" if every and turns else every, not no_limits, frame, along, report=True
+    )
     if output is not None:
         return _write(arm.arm, found, output, display)
     joints = arm.arm.joints

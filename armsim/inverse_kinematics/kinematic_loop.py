@@ -18,6 +18,7 @@ from armsim.inverse_kinematics.task import Pointing, PoseGoal, perpendicular
 from armsim.model import Arm
 from armsim.spatial import Vector
 
+FAR = 1e6  # out of reach, in lengths of the arm: for what is beyond, or not a number
 GENERIC = (0.48, -0.36, 0.8)  # a direction along or across no axis of an arm
 
 
@@ -59,7 +60,8 @@ class KinematicLoop:
             R = np.stack([frame_along(*x) for x in directions.tolist()]) @ frame_along(*self.points[1].tolist()).T
         elif wanted is not None:
             R = np.array([list(row) for row in wanted], dtype=float).reshape(3, 3, -1).transpose(2, 0, 1) @ self.home.T
-        return R, (position - self.origin) / self.length
+        p = (position - self.origin) / self.length
+        return np.where(np.isfinite(R).all(axis=(1, 2), keepdims=True), R, np.eye(3)), np.where(abs(p) < FAR, p, FAR)
 
 
 def kinematic_loop(arm: Arm, goal: PoseGoal) -> KinematicLoop:

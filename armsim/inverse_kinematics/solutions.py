@@ -35,7 +35,7 @@ class Solution:
 
     Attributes:
         q: Joint positions [rad or m], shape (n,).
-        branch: Such as "shoulder right, elbow up, wrist flipped", or a number, from 1.
+        branch: Such as "shoulder right, elbow up, wrist flipped", or a number, from 1; with "singular" behind it.
         distance: Residual of the position [m].
         angle: Residual of the orientation [rad].
         singular: Whether the arm is singular there: the solution is a double one, or one of infinitely many.
@@ -103,9 +103,11 @@ def solutions(
     for end, branch in zip(ends, branch_names(arm, goal.frame, [end.q for end in ends]), strict=True):
         _, J = goal.linearized(arm, end.q)
         sizes = np.linalg.svd(np.array(J)[:, kinematic_loop(arm, goal).joints])[1]
+        singular = bool(sizes[-1] < SINGULAR * sizes[0])
+        branch += ", singular" * singular
         choices = [_turns(*each, every_turn) for each in zip(end.q, middle, turning, ranges, strict=True)]
         for q in product(*choices):
-            found.append(Solution(np.array(q), branch, end.distance, end.angle, bool(sizes[-1] < SINGULAR * sizes[0])))
+            found.append(Solution(np.array(q), branch, end.distance, end.angle, singular))
     return sorted(found, key=lambda one: np.linalg.norm(one.q - middle))
 
 

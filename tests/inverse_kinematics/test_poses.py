@@ -199,6 +199,20 @@ def test_a_single_pose_that_is_not_finite_has_positions_that_are_not(two_rods):
         assert np.isnan(two_rods.inverse_kinematics(pose)).all()
 
 
+def test_all_solutions_of_a_pose_that_is_not_finite_or_out_of_all_reach_are_none(two_rods):
+    for place in ([math.nan, 0, 0], [1e300, 0, 0]):
+        assert np.isnan(two_rods.inverse_kinematics(place, all=True)).all()
+    with pytest.raises(NoSolution):
+        two_rods.inverse_kinematics([1e9, 0, 0], all=True)
+
+
+def test_all_solutions_may_have_all_turns():
+    robot = armsim.load_robot("ur5e")
+    pose = robot.forward_kinematics([0.3, -0.9, 1.4, 0.5, 0.8, -0.4])
+    assert robot.inverse_kinematics(pose, all=True).shape == (8, 6)
+    assert robot.inverse_kinematics(pose, all="turns").shape == (256, 6)
+
+
 def test_what_is_no_pose_is_refused(two_rods, told):
     for kind, pose, more in (
         (ShapeError, [0.1, 0.2], {}),

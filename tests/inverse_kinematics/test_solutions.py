@@ -344,6 +344,16 @@ def test_an_elbow_is_up_where_it_lies_above_the_line_from_shoulder_to_wrist():
             assert ("elbow up" in one.branch) == bool((e - w * (e @ w) / (w @ w))[2] > 0.0)
 
 
+def test_a_shoulder_is_right_where_the_wrist_lies_along_the_common_normal():
+    axes = ("R", (0, 0, 1), (0, 0, 0)), ("R", (0, -1, 0), (0, 0, 0.4)), ("R", (0, -1, 0), (0.3, 0, 0.4))
+    arm = arm_of_axes(*axes, tool=Pose(position=Vector(0.6, 0.0, 0.4)))  # z × -y is x, and to there it reaches
+    found = solutions(arm, goal_at(arm, [0.2, 0.3, 0.4], "position"))
+    assert len(found) == 4
+    for one in found:
+        ahead = 0.3 * math.cos(one.q[1]) + 0.3 * math.cos(one.q[1] + one.q[2])
+        assert one.branch.startswith("shoulder right" if ahead > 0.0 else "shoulder left")
+
+
 def test_a_wrist_above_the_shoulder_is_singular_and_solved_with_the_shoulder_at_any_angle():
     column = [("R", (0, 0, 1), (0, 0, 0)), ("R", (0, 1, 0), (0, 0, 0.4)), ("R", (0, 1, 0), (0, 0, 0.7))]
     wrist = [("R", (0, 0, 1), (0, 0, 1.0)), ("R", (0, 1, 0), (0, 0, 1.0)), ("R", (0, 0, 1), (0, 0, 1.0))]
