@@ -136,10 +136,11 @@ def test_least_distance_with_numbers_left_open_is_that_of_the_file_with_them():
 def test_a_graze_exactly_between_two_rows_is_found(depth):
     """A quarter of a turn and φ more is farther by 1.3/(2 0.3) φ², by the law of cosines."""
     hand = robot(ball(0.0, 1.3 + depth, 0.2))
-    t, q = [0.0, 1.0, 2.0, 3.0], [[0.0], [math.pi / 2 - 0.3], [math.pi / 2 + 0.3], [math.pi]]
-    assert hand.distances(q).min() > 0.01
-    for velocities in (None, [[1.0], [0.6], [0.6], [1.0]]):
-        (found,) = hand.approaches(t, q, velocities)
+    for share in (0.5, 0.31):  # of the time between two rows, 0.6 rad apart: halved intervals meet the first one alone
+        angle = math.pi / 2 - 0.6 * share
+        t, q = [0.0, 1.5 - share, 2.5 - share, 3.0], [[0.0], [angle], [angle + 0.6], [math.pi]]
+        assert hand.distances(q).min() > 0.01
+        (found,) = hand.approaches(t, q, [[1.0], [0.6], [0.6], [1.0]] if share == 0.5 else None)
         if depth > 0:
             assert found.touch is None
             assert found.distance == pytest.approx(depth, abs=1e-4)
@@ -147,6 +148,12 @@ def test_a_graze_exactly_between_two_rows_is_found(depth):
         else:
             back = math.sqrt((1e-6 - depth) * 0.6 / 1.3)  # where it comes within a micrometre
             assert found.touch == pytest.approx(1.5 - back / 0.6, abs=2e-4)
+
+
+def test_a_rod_that_sweeps_over_a_grain_between_two_rows_touches_it():
+    hand = robot(ball(0.0, 0.5, 1e-7))
+    (found,) = hand.approaches([0.0, 1.0], [[math.pi / 2 - 0.31], [math.pi / 2 + 0.69]])
+    assert found.touch == pytest.approx(0.31, abs=4e-6)  # within 1.1 µm of its centre, half a metre out
 
 
 def test_the_first_touch_is_where_the_circle_of_the_tip_meets_the_ball():
