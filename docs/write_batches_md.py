@@ -83,6 +83,12 @@ def is_open(file: ScenarioFile, path: str) -> bool:
     return True
 
 
+def follows_a_path(file: ScenarioFile) -> bool:
+    """Whether the tool follows a path, which makes numbers of the arm's geometry structure."""
+    control = file.document.control
+    return control is not None and control.reference is not None and control.reference.of_tool
+
+
 def line(path: str, opened: bool, absent: float | None) -> str:
     """The line of a number; `absent` is its value that means that something is not there."""
     keys = [step for step in parse_path(path.replace("[*]", "[0]")) if isinstance(step, str)]
@@ -103,6 +109,8 @@ def table() -> str:
     found: dict[str, tuple[bool, float | None]] = {}
     for config in sorted(path for path in CONFIGS.glob("*.yaml") if not path.name.endswith(".study.yaml")):
         file = load_scenario_file(config)
+        if follows_a_path(file):
+            continue
         found |= {key(path): (is_open(file, path), number.kind.absent) for path, number in numbers(file).items()}
     own, robot = ([path for path in found if path.startswith("robot.") == of_robot] for of_robot in (False, True))
     lines = [line(path, *found[path]) for path in [*sorted(own), *sorted(robot)]]

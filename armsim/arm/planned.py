@@ -6,7 +6,6 @@ import math
 import os
 from dataclasses import field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from armsim.arm.golden import greatest
 from armsim.arm.inverse import demand_table
 from armsim.arm.overload import ROUNDING, Overload, overloads_along
 from armsim.arm.robot import Array, Robot
+from armsim.arm.tool_excursion import Extreme, ToolExcursion, tool_excursion
 from armsim.control import Constant, Controller, Reference
 from armsim.errors import UsageError
 from armsim.files.csv_writer import write_csv
@@ -24,21 +24,10 @@ from armsim.loading.scenario_file import scenario_of
 from armsim.model import Arm, Joint
 from armsim.plant.columns import spellings
 from armsim.records import OMIT, record
+from armsim.references.tool_path import ToolMotion
 
 POINTS = 2000  # at which peaks are looked for, besides knots; between neighbours they are refined
 AT_ONCE = 1e-9  # rad or m: an arm that begins nearer to its reference begins on it
-
-
-class Extreme(NamedTuple):
-    """A greatest magnitude.
-
-    Attributes:
-        value: The magnitude.
-        t: When [s].
-    """
-
-    value: float
-    t: float
 
 
 @record
@@ -102,6 +91,7 @@ class PlannedMotion:
         qdd: Joint accelerations [rad/s² or m/s²], shape (m, n).
         joints: What each joint does.
         exceeded: Limits that it exceeds.
+        tool: What the tool does, where it follows a path.
     """
 
     scenario: Scenario
@@ -112,6 +102,7 @@ class PlannedMotion:
     qdd: Array
     joints: tuple[Excursion, ...]
     exceeded: tuple[Exceeded, ...]
+    tool: ToolExcursion | None = None
 
     def __repr__(self) -> str:
         last = "goes on" if self.end is None else f"holds from {self.end:g} s on"
@@ -196,7 +187,8 @@ def reference(scenario: Given | Scenario, overrides: Overrides | None = None) ->
         )
         for i, joint in enumerate(arm.joints)
     )
-    return PlannedMotion(of, end, t, q, qd, qdd, joints, tuple(exceeded))
+    along = tool_excursion(arm, motion, dense.tolist()) if isinstance(motion, ToolMotion) else None
+    return PlannedMotion(of, end, t, q, qd, qdd, joints, tuple(exceeded), along)
 
 
 def _torques(arm: Arm, t: Array, *motion: Array) -> Array:

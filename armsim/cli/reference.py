@@ -23,6 +23,7 @@ from armsim.cli.pictures import OutputFiles, check_plot
 Examples:
   armsim reference arm5_move
   armsim reference arm5_move --set "control.reference.times=[0.3]" --deg
+  armsim reference ur5e_path                             along a path of the tool
   armsim reference my_arm/move.yaml -o reference.csv     q, qd, qdd, torques
   armsim reference arm5_move --plot reference.png
 """,
@@ -41,7 +42,8 @@ def command(scenario: str, overrides: Overrides, files: OutputFiles, display: Di
     """Print the reference of SCENARIO: how far and how fast its joints go, and which limits that exceeds.
 
     Nothing is simulated: torques are those of inverse dynamics along the reference. A line says where it leaves a joint's range,
-    and where the motor cannot give the torque at that speed and supply. -o writes a row at every multiple of `log.every`;
+    and where the motor cannot give the torque at that speed and supply. Of a path of the tool: its speed, how far it is beside
+    the path, the least manipulability, and the joint nearest to a limit. -o writes a row at every multiple of `log.every`;
     another scenario follows them by `reference: {csv: ...}`.
     """
     from armsim.arm.planned import reference

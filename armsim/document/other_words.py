@@ -150,6 +150,11 @@ REFERENCE = {
     **_all("file", "csv"),
     **_all("order spline degree", "write `interpolation: cubic`, or `linear` or `quintic`"),
     **_all("formula formulas expression expressions", "q"),
+    **_all("circle", "arc"),
+    **_all("poses moves", "path"),
+    **_all("quat", "quaternion"),
+    **_all("radius corner", "blend"),
+    **_all("xyz pose position", "write `line: [0.4, 0.2, 0.3]`, a point of the tool"),
 }
 PROFILE = {
     **_all("sine sin harmonic", "sinusoid"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from armsim.document import other_words as words
-from armsim.document.composite import Choice, Document, Kind, List, Number, PerJoint, Rule, Text, join
+from armsim.document.bodies import FrameName
+from armsim.document.composite import Choice, Document, Kind, List, Number, PerJoint, Rule, Subdocument, Text, join
 from armsim.document.motion_file import MotionTables, read_motion
 from armsim.document.recorded import NamedFile, file_of
 from armsim.files.nodes import Map, Node, Scalar, Seq
@@ -16,7 +17,9 @@ STRAIGHT = ("cubic", "quintic", "trapezoid", "jerk_limited")  # from point to po
 SMOOTH = ("minimum_jerk", "spline")  # through the points
 OSCILLATIONS = ("sinusoid", "chirp", "multisine")
 LIMITS = ("speed", "acceleration", "jerk")
-SOURCES = {"via": "points", "csv": "a file", "q": "formulas"}
+SOURCES = ("via", "csv", "q", "line", "arc", "path")
+TOOL = ("line", "arc", "path")  # what a tool follows
+MOVES = ("line", "arc", "joints", "rpy", "quaternion")  # of which a move of a path has one
 MOST_POINTS = 200  # that a file may have, as code grows with them; a CSV has as many as you like
 POSITION, FREQUENCY = "rad or m", "Hz"
 
@@ -71,8 +74,81 @@ def limit(quantity: str, unit: str, example: str, note: str) -> PerJoint:
     )
 
 
-class Reference(Document):
-    """What the joints should do over time: points, rows of a file, formulas of the time t, or an oscillation.
+TOOL_LIMITS = {
+    "speed": Number("m/s", above=0, example="0.25"),
+    "acceleration": Number("m/s²", above=0, example="1"),
+    "jerk": Number("m/s³", above=0, example="10"),
+}
+
+
+def structural(kind: Kind[Any], doc: str, note: str, example: str) -> Any:
+    """A list of three or four numbers that decide a tool's path."""
+    return List(kind, length=example.count(",") + 1, structure=True, default=None, doc=doc, note=note, example=example)
+
+
+class Move(Document):
+    """A move of the tool, from where it is."""
+
+    line = structural(Number("m"), "the point to which it leads along a line, in the world", "none", "[0.4, 0.2, 0.3]")
+    arc = structural(Number("m"), "the point to which it leads along a circle", "none", "[0.4, 0.2, 0.3]")
+    through = structural(Number("m"), "a point between, on the circle", "none; `arc` needs it", "[0.5, 0.1, 0.3]")
+    rpy = structural(
+        Number("rad", angle=True),
+        "orientation at its end: roll, pitch and yaw as of `tool`",
+        "as at its beginning",
+        "[pi, 0, 0]",
+    )
+    quaternion = structural(Number(), "likewise, w, x, y, z of any length", "as at its beginning", "[0, 1, 0, 0]")
+    blend = Number(
+        "m",
+        structure=True,
+        above=0,
+        default=None,
+        doc="how far before and after its end the corner to the next move is cut",
+        note="the path's; else it stops there",
+        example="0.02",
+    )
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(given=("arc",), needs=("through",), without=("line",)),
+        Rule(absent=("arc",), without=("through",)),
+        Rule(given=("rpy",), without=("quaternion",)),
+    )
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        return f"no `{key}` here", f"`{key}`", "take it out"
+
+
+class PathMove(Move):
+    """A move of a path: along a line, an arc, in joint space, or a turn on the spot."""
+
+    joints = PerJoint(
+        Number(POSITION, angle=True),
+        structure=True,
+        default=None,
+        doc="the joint positions to which it leads straight in joint space, from rest to rest",
+        note="none",
+        example="[0.5, -0.3]",
+    )
+    duration = Number(
+        "s", structure=True, above=0, default=None, doc="of a move with `joints`", note="as `times` say", example="1.5"
+    )
+
+    rules = (
+        *Move.rules,
+        Rule(given=("joints",), without=("line", "arc", "rpy", "quaternion", "blend")),
+        Rule(absent=("joints",), without=("duration",)),
+    )
+
+    def check(self, path: str, context: Context) -> None:
+        super().check(path, context)
+        if not any(map(self.given, MOVES)):
+            expected, mend = f"one of {', '.join(MOVES)}", "add for example `line: [0.4, 0.2, 0.3]`"
+            context.report.add(self.place, path, expected, "none of them", mend)
+
+
+class Reference(Move):
+    """What the joints should do over time: points, a path of the tool, rows of a file, formulas of the time t, or an oscillation.
 
     A list of formulas may stand for `{q: [...]}`. docs/references.md has an example of each.
     """
@@ -96,6 +172,41 @@ class Reference(Document):
         default=None,
         doc="points, each with one position per joint; the motion begins at `initial.q`, or at the first where that has time 0",
         example="[[0.5, -0.3]]",
+    )
+    path = List(
+        Subdocument(PathMove),
+        structure=True,
+        single=True,
+        least=1,
+        most=MOST_POINTS,
+        default=None,
+        doc="moves of the tool, one after the other, from where it is at `initial.q`",
+        note="none",
+        example="[{line: [0.4, 0.2, 0.3]}]",
+    )
+    frame = FrameName(
+        default=None, doc="the frame that follows a line, an arc or a path", note="`tool`", example="left_tip"
+    )
+    orientation = Choice(
+        "full",
+        "x",
+        "y",
+        "z",
+        "free",
+        default=None,
+        doc="what the frame keeps to besides its position: all of the orientation, the direction of one of its axes, or nothing",
+        note="`full`",
+        example="z",
+    )
+    angular_speed = Number(
+        "rad/s",
+        angle=True,
+        structure=True,
+        above=0,
+        default=None,
+        doc="greatest angular speed of the tool, where there are no `times`",
+        note="none",
+        example="1",
     )
     times = IncreasingTimes(
         Number("s", minimum=0, absent=0.0),
@@ -212,6 +323,18 @@ class Reference(Document):
             return str(self.profile)
         return "minimum_jerk" if self.times is not None else "trapezoid" if self.jerk is None else "jerk_limited"
 
+    @property
+    def of_tool(self) -> bool:
+        """Whether a tool follows a path."""
+        return any(self.entries.get(key) is not None for key in TOOL)
+
+    @classmethod
+    def read_field(cls, name: str, node: Map, path: str, context: Context) -> Any:
+        value = node.get(name)
+        if name in LIMITS and value is not None and any(node.get(key) is not None for key in TOOL):
+            return TOOL_LIMITS[name].read(value, join(path, name), context)
+        return super().read_field(name, node, path, context)
+
     @classmethod
     def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
         if isinstance(node, Seq):
@@ -238,7 +361,7 @@ class Reference(Document):
         invalid = any(self.entries[key] is None and self.given(key) for key in self.fields)  # which is reported
         if invalid or len(context.report.faults) > before:
             return
-        if self.via is not None:
+        if self.via is not None or self.of_tool:
             self._check_points(path, context)
         if self.ends is not None and self.profile != "spline":
             mend = "take it out, or add `profile: spline`"
@@ -255,7 +378,9 @@ class Reference(Document):
         if not given and any(key not in self.fields for key in self.keys_in_file):
             return False  # what it is may be told by a key with a slip in it, which is reported
         several = [f"`{key}`" for key in given] + [f"`profile: {self.profile}`"] * oscillates
-        expected = "either points (`via`), a file (`csv`), formulas (`q`) or an oscillation (`profile: sinusoid`)"
+        expected = (
+            "points (`via`), a tool's `line`, `arc` or `path`, a file (`csv`), formulas (`q`) or `profile: sinusoid`"
+        )
         mend = "take out all but one" if several else "add for example `via: [[0.5, -0.3]]` and `times: [1.5]`"
         if not several and self.given("amplitude"):
             mend = "add `profile: sinusoid`, `chirp` or `multisine`"
@@ -264,15 +389,21 @@ class Reference(Document):
 
     def _check_points(self, path: str, context: Context) -> None:
         """Report points without times or limits, and times that do not belong to the points."""
-        points, many = self.value_node("via"), len(self.via)
+        points = self.value_node(next(filter(self.given, SOURCES)))
+        many = len(self.via or self.path or "1")
         times = self.value_node("times") if self.given("times") else None
-        if times is None and not self.given("speed"):
+        if times is None and not self.given("speed") and not all(move.duration for move in self.path or [self]):
             mend = f"add `times: [...]`, {many} of them, or `speed: 1.5` and `acceleration: 4`"
             context.report.add(points.place, path, "when the points are reached", "neither `times` nor `speed`", mend)
         elif times is not None and len(self.times) != many:
             expected = f"a time for each point, {many}"
             context.report.add(times.place, join(path, "times"), expected, f"{len(self.times)}", "give as many")
-        elif times is not None and many == 1 and self.times[0] is not None and self.times[0].value == 0.0:
+        elif (
+            times is not None
+            and (many == 1 or self.of_tool)
+            and self.times[0] is not None
+            and self.times[0].value == 0.0
+        ):
             mend = "give a second point, or a time above 0; a pose that is only held is `target`"
             context.report.add(times.place, join(path, "times"), "a motion", "one point, from the start on", mend)
         elif times is None and self.profile == "minimum_jerk" and many > 1:
@@ -296,6 +427,14 @@ class Reference(Document):
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         if self.times is not None and key in (*LIMITS, "start"):
             return "either times or limits", f"`times` and `{key}`", "take one of them out"
+        if rule.key == "orientation":
+            return "positions alone, with `orientation: free`", f"`{key}`", "take one of them out"
+        if key == "profile" and self.of_tool:
+            return (
+                f"{', '.join(('minimum_jerk', *STRAIGHT))} along a path of the tool",
+                f"`{self.profile}`",
+                "take it out",
+            )
         of = next((f"`{source}`" for source in SOURCES if self.entries[source] is not None), "")
         if self.profile is not None:
             of = f"`{self.profile}`"
@@ -312,24 +451,31 @@ def _rules() -> tuple[Rule, ...]:
     }
     waves = tuple(dict.fromkeys(key for needs, may in of_oscillations.values() for key in needs + may))
     of_file = ("interpolation", "sha256")
+    of_tool = ("through", "rpy", "quaternion", "blend", "frame", "orientation", "angular_speed")
     every: dict[Any, tuple[str, ...]] = {
-        "via": waves + of_file,
-        "csv": ("profile", *of_points, *waves),
-        "q": ("profile", *of_points, *waves, *of_file),
+        "via": waves + of_file + of_tool,
+        "csv": ("profile", *of_points, *waves, *of_tool),
+        "q": ("profile", *of_points, *waves, *of_file, *of_tool),
+        "line": ("through", *waves, *of_file),
+        "arc": waves + of_file,
+        "path": ("through", "rpy", "quaternion", *waves, *of_file),
     }
     rules = [Rule(given=(source,), without=without) for source, without in every.items()]
+    rules += [Rule("orientation", ("free",), without=("rpy", "quaternion"), each=each) for each in ("", "path")]
+    rules += [Rule("profile", ("spline", "steps"), given=(source,), without=("profile",)) for source in TOOL]
+    rules += [Rule(given=("arc",), needs=("through",)), Rule(given=("rpy",), without=("quaternion",))]
     for name, (needs, may) in of_oscillations.items():
         rules.append(
             Rule(
                 "profile",
                 (name,),
                 needs=needs,
-                without=of_points + of_file + tuple(key for key in waves if key not in needs + may),
+                without=of_points + of_file + of_tool + tuple(key for key in waves if key not in needs + may),
             )
         )
     return (
         *rules,
-        Rule(given=("times",), without=(*LIMITS, "start")),
+        Rule(given=("times",), without=(*LIMITS, "start", "angular_speed")),
         Rule("profile", ("jerk_limited",), needs=LIMITS, without=("times",)),
         Rule("profile", ("steps",), needs=("times",)),
         Rule("profile", ("cubic", "trapezoid", "spline"), without=("jerk",)),

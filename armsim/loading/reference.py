@@ -10,7 +10,7 @@ from armsim import document
 from armsim.control import Reference
 from armsim.document.base import plain
 from armsim.document.motion_file import MotionTables
-from armsim.document.reference import OSCILLATIONS
+from armsim.document.reference import LIMITS, OSCILLATIONS
 from armsim.expr import Scalar
 from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity
@@ -82,6 +82,12 @@ def build_reference(
         return _recorded(reference.rows)
     if reference.q is not None:
         return Formulas(tuple(build_signal(q, parameters) for q in reference.q), tuple(turns))
+    if reference.of_tool:
+        from armsim.loading.tool_reference import build_tool_motion  # which takes numpy
+
+        profile = reference.joined_by
+        laws = SCALINGS.get(profile, quintic), FASTEST[profile]
+        return build_tool_motion(reference, arm, turns, RADIANS if degrees else 1.0, initial_q, *laws)
     angles = {key: reference.entries[key] for key in ANGLES if reference.entries[key] is not None}
     x = reference.replaced(**{key: _scaled(values, turns) for key, values in angles.items()})
     if x.profile in OSCILLATIONS:
@@ -151,6 +157,8 @@ def in_words(reference: document.Reference, motion: Reference) -> str:
         return f"rows of {reference.file.path}{end}"
     if reference.q is not None:
         return "formulas of the time"
+    if reference.of_tool:
+        return f"a path of {reference.frame or 'the tool'}{end}"
     if reference.via is None:
         return f"{reference.profile}{end}"
     many = len(reference.via)
@@ -166,11 +174,12 @@ def cut_short(reference: document.Reference, motion: Reference, duration: float)
         motion: Built from it.
         duration: Of the run [s].
     """
-    if reference.via is None or not isinstance(motion, (PiecewisePolynomial, PointToPoint)):
+    if not reference.of_tool and not isinstance(motion, (PiecewisePolynomial, PointToPoint)):
         return
-    end = float(motion.knots[-1])
+    end = float(getattr(motion, "knots", [])[-1])
     if end > duration * (1.0 + NO_TIME):
-        last = reference.via[-1][0].place if reference.times is None else reference.times[-1].place
+        points = reference.via or [reference.line or reference.arc or (reference.path[-1],)]
+        last = (points[-1][0] if reference.times is None else reference.times[-1]).place
         expected = f"an end of the motion within the duration, {duration:g} s"
         mend = f"write `duration: {math.ceil(end)}`, or a faster motion"
         yield Fault(last, "control.reference", expected, f"its end at {end:g} s", mend)
@@ -191,9 +200,20 @@ def resolved_reference(reference: document.Reference, turns: Sequence[bool], deg
     found = {key: plain(value) for key, value in reference.items() if value is not None and key != "q"}
     factors = [RADIANS if degrees and turn else 1.0 for turn in turns]
     if degrees:
-        found |= {key: _scaled(found[key], factors) for key in ANGLES if key in found}
+        found |= {
+            key: _scaled(found[key], factors)
+            for key in ANGLES
+            if key in found and not (reference.of_tool and key in LIMITS)
+        }
         found |= {"phase": [x * RADIANS for x in found["phase"]]} if "phase" in found else {}
         found |= {"via": [_scaled(point, factors) for point in found["via"]]} if "via" in found else {}
+        for move in (found, *found.get("path", ())):
+            if "rpy" in move:
+                move["rpy"] = [x * RADIANS for x in move["rpy"]]
+            if "joints" in move:
+                move["joints"] = _scaled(move["joints"], factors)
+            if "angular_speed" in move:
+                move["angular_speed"] *= RADIANS
     if "via" in found:
         found.pop("profile", None)  # it is written last, whether or not the file names it
         found["profile"] = reference.joined_by

@@ -19,6 +19,18 @@ from armsim.formulas.quantity import Quantity
 
 D = TypeVar("D", bound=Document)
 Open = Mapping[str, Any]
+SHAPING = {
+    "base",
+    "dh",
+    "frames",
+    "initial",
+    "limits",
+    "mdh",
+    "mimic",
+    "origin",
+    "pitch",
+    "tool",
+}  # what decides where a tool is
 PER_JOINT = ("control", "initial", "inputs")  # keys of a scenario below which lists have one item per joint
 
 
@@ -88,7 +100,18 @@ def numbers_at(document: Document, path: str) -> list[str]:
         steps = parse_path(path)
     except PathError as error:
         raise UsageError(f"{path}: {error}") from None
-    return [path_text(place) for place in _places(document, with_indices(document, steps), [], path)]
+    places = _places(document, with_indices(document, steps), [], path)
+    if any(_shapes_a_path(document, place) for place in places):
+        raise _refused(path, "part of the structure, as a tool follows a path", "set it instead")
+    return [path_text(place) for place in places]
+
+
+def _shapes_a_path(document: Document, place: Sequence[str | int]) -> bool:
+    """Whether the number at a place decides how a tool follows the path of a scenario."""
+    control = document.entries.get("control")
+    if control is None or control.reference is None or not control.reference.of_tool or "motor" in place:
+        return False
+    return place[:2] == ["control", "reference"] or not SHAPING.isdisjoint(place)
 
 
 def with_indices(document: Document, steps: list[str | int]) -> list[str | int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, ta
 
 if TYPE_CHECKING:
     from armsim.arm.planned import Exceeded, Excursion, PlannedMotion
+    from armsim.arm.tool_excursion import ToolExcursion
 
 
 def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
@@ -27,6 +29,7 @@ def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
         lines.append(wrapped(f"! the run ends before it, at {run:g} s: `--set duration={math.ceil(planned.end)}`"))
     lines += [wrapped(note) for joint in planned.joints for note in beside_notes(joint, degrees)]
     types = {joint.joint: joint.type for joint in planned.joints}
+    lines += [] if planned.tool is None else ["", *tool_lines(planned.tool, types, degrees), ""]
     lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in planned.exceeded]
     endless = [
         joint.joint for joint in planned.joints if not math.isfinite(joint.speed.value + joint.acceleration.value)
@@ -63,6 +66,20 @@ def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
     return table(["joint", *places.values(), "speed", "at", "acceleration", "at", "torque", "at"], rows)
 
 
+def tool_lines(tool: ToolExcursion, types: Mapping[str, str], degrees: bool) -> list[str]:
+    """What the tool does along its path."""
+    lines = [
+        f"{tool.frame} at most {number(tool.speed.value)} m/s, at t = {number(tool.speed.t)} s",
+        f"beside its path by {number(tool.deviation.value, 2)} m at most",
+        f"manipulability {number(tool.manipulability.value)} at least, at t = {number(tool.manipulability.t)} s",
+    ]
+    if tool.joint is not None and tool.margin is not None:
+        type = types[tool.joint]
+        margin = f"{number(shown(tool.margin.value, type, degrees))} {joint_unit(type, degrees)}"
+        lines.append(f"{tool.joint} comes nearest to a limit, {margin}, at t = {number(tool.margin.t)} s")
+    return lines
+
+
 def beside_notes(joint: Excursion, degrees: bool) -> list[str]:
     """That a joint begins beside its reference."""
     from armsim.arm.planned import AT_ONCE
@@ -94,6 +111,7 @@ def exceeded_note(found: Exceeded, type: str, degrees: bool) -> str:
 
 def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
     """The same as plain data."""
+    from armsim.arm.tool_excursion import Extreme
 
     def turned(x: float, type: str) -> float:
         return math.degrees(x) if degrees and JOINT_TYPES[type].turns else x
@@ -119,6 +137,14 @@ def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
         else found
         for found in planned.exceeded
     ]
+    tool = planned.tool
+
+    def peak(key: str, x: Any) -> Any:
+        if not isinstance(x, Extreme):
+            return x
+        type = types[tool.joint] if tool is not None and tool.joint is not None and key == "margin" else "prismatic"
+        return {"value": turned(x.value, type), "t_s": x.t}
+
     run = planned.scenario.clock.end
     return {
         "scenario": planned.scenario.name,
@@ -126,4 +152,5 @@ def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
         "duration": run,
         "joints": joints,
         "exceeded": exceeded,
+        **({} if tool is None else {"tool": {key: peak(key, x) for key, x in vars(tool).items()}}),
     }

@@ -15,6 +15,7 @@ from armsim.simulation.merit import TimeAtLimit, travels, way
 from armsim.simulation.result import Result
 
 LASTING = 0.01  # of a run: time at a limit that counts as trouble
+ROUNDING = 1e-12  # rad or m: a reference that travels less is held
 FOLLOWED = 0.1  # of the reference's travel: the root mean square error of a joint that follows it
 DROOPED = 1.1  # times the droop that gravity leaves: a steady error that it explains
 
@@ -130,7 +131,7 @@ def problems(run: Result, joints: Sequence[JointSummary], saturated: Sequence[st
         if thermal is not None and thermal.max is not None and peak is not None and peak > thermal.max:
             found.append(HotWinding("winding", joint.name, peak, float(thermal.max)))
         off = figures.rms_error
-        if travel and off is not None and off > FOLLOWED * travel:
+        if travel > ROUNDING and off is not None and off > FOLLOWED * travel:
             found.append(NotFollowed("not_followed", joint.name, off, travel))
         band, error = SHARE * abs(way(run, i)), abs(entry.error or 0.0)
         explained = band + DROOPED * abs(entry.droop or 0.0)

@@ -20,6 +20,10 @@ OUTPUT = re.findall(r"^<!-- output: (.+?) -->\n```text\n(.*?)^```", PAGE, re.DOT
 ROWS = "t_s,q_shoulder_deg,q_elbow_rad\n0,-60,0.8\n0.5,-50,0.7\n1,-45,0.6\n1.5,-40,0.6\n"
 HEAD = "format: armsim/scenario/1\nrobot: two_link\nduration: 4\ncontrol:\n  law: pd\n  output: torque\n  kp: 100\n  kd: 10\n  "
 
+SIX = HEAD.replace(
+    "two_link\nduration: 4", "ur5e\nunits: {angle: deg}\ninitial: {q: [10, -75, 100, -115, -90, 5]}\nduration: 12"
+)
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
@@ -30,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
 def test_every_example_is_sound_and_a_motion(example, folder):
-    (folder / "move.yaml").write_text(HEAD + example)
+    (folder / "move.yaml").write_text((SIX if "joints:" in example else HEAD) + example.replace("\n", "\n  "))
     checked = check("move.yaml")
     assert (checked.faults, checked.warnings) == ((), ())
     motion = read_scenario("move.yaml").command.reference
