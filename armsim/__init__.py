@@ -12,6 +12,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as type checkers know it; typing itself would take longer to import than all else here
 if TYPE_CHECKING:
     from armsim.arm.planned import reference
+    from armsim.arm.pose_search import NoSolution
     from armsim.arm.robot import Robot, load_robot
     from armsim.batches.prepare import Prepared, prepare
     from armsim.batches.runs import Runs
@@ -55,6 +56,7 @@ __all__ = [
     "Diverged",
     "FileFaults",
     "ForwardModel",
+    "NoSolution",
     "Prepared",
     "Robot",
     "Run",
@@ -96,6 +98,7 @@ _HOMES = {
     "Told": "control.function",
     "Derivation": "derivation.derive",
     "ForwardModel": "recording.forward_model",
+    "NoSolution": "arm.pose_search",
     "Robot": "arm.robot",
     "Run": "simulation.run",
     "Runs": "batches.runs",

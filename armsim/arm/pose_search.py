@@ -26,6 +26,7 @@ SPREAD = 8  # starts after which they no longer lie around a given one
 ROUNDS = 50  # of each attempt
 POLISH = 4  # attempts more from the nearest pose, which is approached linearly
 SINGULAR = 1e-6  # ratio of the singular values of a Jacobian: the root of the tolerance, as distance is flat there
+BLOCK = 8192  # goals that are sought at once, so that their starts stay within 100 MB
 WORTH = 64  # attempts worth a thread
 
 
@@ -116,17 +117,16 @@ class PoseSearch:
 
         Args:
             goals: Shape (m, 3, 6 or 7).
-            near: Where to begin, and around which to go on, shape (m, n) or (n,).
+            near: Where to begin, and around which to go on, shape (m, n).
         """
         starts, free = even_starts(self.arm), replace(self, limits=False)
         best = np.full((len(goals), self.arm.n + 3), math.nan)
         left = np.flatnonzero(np.isfinite(goals).all(axis=1))
-        centres = np.broadcast_to(near, best[:, :-3].shape)
         for first, last in pairwise(BATCHES):
             if not len(left):
                 break
             share = np.minimum(np.arange(first, last)[:, None] / SPREAD, 1.0)
-            begin = ((1.0 - share) * centres[left, None] + share * starts[first:last]).reshape(-1, self.arm.n)
+            begin = ((1.0 - share) * near[left, None] + share * starts[first:last]).reshape(-1, self.arm.n)
             asked = np.repeat(goals[left], last - first, axis=0)
             if self.limits and first >= FEW:  # solutions without limits are starts that no limit keeps from a corner
                 begin = free.fewest_turns(free.attempts(asked, begin), starts[0])[:, :-3]
@@ -164,7 +164,7 @@ class PoseSearch:
         singular, beyond = bool(sizes[-1] < SINGULAR * sizes[0]), dict[str, float]()
         reason, found, expected, mend = "reach", "out of reach: ", "a pose within reach", "move the pose or the base"
         free, alone = replace(self, limits=False), replace(self, axis=None)
-        unlimited, (lower, upper) = free.best(goal, q), self.ranges
+        unlimited, (lower, upper) = free.best(goal, best[:, :-3]), self.ranges
         if free.cost(unlimited)[0] == 0.0:
             excess = np.maximum(lower - unlimited[0, :-3], unlimited[0, :-3] - upper).tolist()
             beyond = {name: x for name, x in zip(arm.joint_names, excess, strict=True) if x > 0.0}
@@ -175,7 +175,7 @@ class PoseSearch:
                 "a pose within the joints' limits",
             )
             mend += f", or leave limits out: {spelled('--no-limits', 'limits=False')}"
-        elif alone.cost(alone.best(goal[:, :3], q))[0] == 0.0:
+        elif alone.cost(alone.best(goal[:, :3], best[:, :-3]))[0] == 0.0:
             reason, found = "orientation", "the position alone is within reach; with the orientation "
             expected = "an orientation that the frame can have there"
             mend = f"give the position alone, or the direction of one axis: {spelled('--axis z=0,0,-1', 'axis=')}"
@@ -193,13 +193,16 @@ def solve_poses(search: PoseSearch, goals: Array, near: Array | None) -> PoseSol
     Raises:
         NoSolution: There is none of a single goal; says why.
     """
-    rows = np.atleast_2d(goals)
-    found = search.best(rows, even_starts(search.arm)[0] if near is None else near)
+    start = even_starts(search.arm)[0] if near is None else near
+    many = row_count("inverse_kinematics", {"pose": goals, "near": start})
+    rows, starts = (np.broadcast_to(x, (1 if many is None else many, x.shape[-1])) for x in (goals, start))
+    blocks = [slice(i, i + BLOCK) for i in range(0, max(len(rows), 1), BLOCK)]
+    found = np.concatenate([search.best(rows[block], starts[block]) for block in blocks])
     unsolved = search.cost(found) > 0.0
-    if goals.ndim == 1 and unsolved[0] and np.isfinite(found).all():
+    if many is None and unsolved[0] and np.isfinite(found).all():
         raise search.refusal(rows, found)
     found[unsolved, :-3] = math.nan
-    found = found.reshape(*goals.shape[:-1], -1)
+    found = found[0] if many is None else found
     return PoseSolutions(np.ascontiguousarray(found[..., :-3]), found[..., -3], found[..., -2])
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import armsim
-from armsim.arm.pose_search import NoSolution, even_starts
+from armsim import NoSolution
+from armsim.arm.pose_search import BLOCK, even_starts
 from armsim.arm.reach import usable_range
 from armsim.arm.robot import Frames
 from armsim.errors import ShapeError, UsageError
@@ -211,6 +212,18 @@ def test_all_solutions_may_have_all_turns():
     pose = robot.forward_kinematics([0.3, -0.9, 1.4, 0.5, 0.8, -0.4])
     assert robot.inverse_kinematics(pose, all=True).shape == (8, 6)
     assert robot.inverse_kinematics(pose, all="turns").shape == (256, 6)
+
+
+def test_poses_and_starts_have_as_many_rows_or_one(two_rods, told):
+    starts = [[0.3, elbow] for elbow in (1.0, -1.0, 2.0)]
+    found = two_rods.inverse_kinematics([0.3, 0.5, 0.0], near=starts)
+    assert np.sign(found[:, 1]).tolist() == [1, -1, 1]
+    assert two_rods.inverse_kinematics(np.empty((0, 3))).shape == (0, 2)
+    many = two_rods.inverse_kinematics(np.tile([0.3, 0.5, 0.0], (BLOCK + 1, 1)), near=starts[1])
+    assert (many == found[1]).all()
+    with pytest.raises(ShapeError) as caught:
+        two_rods.inverse_kinematics([[0.3, 0.5, 0.0]] * 2, near=starts)
+    told(caught.value)
 
 
 def test_what_is_no_pose_is_refused(two_rods, told):
