@@ -23,7 +23,7 @@ from armsim.cli.pictures import OutputFiles, check_plot
 Examples:
   armsim reference arm5_move
   armsim reference arm5_move --set "control.reference.times=[0.3]" --deg
-  armsim reference ur5e_path                             along a path of the tool
+  armsim reference ur5e_path                   along a path of the tool
   armsim reference my_arm/move.yaml -o reference.csv     q, qd, qdd, torques
   armsim reference arm5_move --plot reference.png
 """,
