@@ -193,7 +193,7 @@ class MotionArtists:
         line = {"color": color, "linewidth": 1.2, "linestyle": "--" if second else "-", "zorder": 2}
         self.old, self.trail = axis.plot([], [], [], [], **line)
         self.old.set_alpha(0.25)
-        self.arm = ArmArtists(axis, Scene(motion.drawn, seen), color, alpha)
+        self.arm = ArmArtists(axis, Scene(motion.drawn, seen, not second), color, alpha)
 
     @property
     def artists(self) -> list[Any]:

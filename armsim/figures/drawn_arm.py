@@ -39,10 +39,11 @@ class ArmPart:
     """A body that is drawn.
 
     Attributes:
-        frame: Where it is fixed, see `DrawnArm.frames`.
+        frame: Where it is fixed, see `DrawnArm.frames`; -1 the world.
         joint: Whose colour it has, by its number in `DrawnArm.looks`; None for the base's.
-        shape: "cylinder", "tube", "box" or "sphere", its middle at the origin, and about z; or "mesh".
-        sizes: Of the shape, by the keys of robot files [m]; of a mesh its triangles, shape (n, 3, 3), and of how many.
+        shape: "cylinder", "tube", "box" or "sphere", its middle at the origin, and about z; "plane", a grid across z; or "mesh".
+        sizes: Of the shape, by the keys of robot files [m]; of a mesh its triangles, shape (n, 3, 3), and of how many; of a
+            plane its cells along an edge, and the edge of a cell.
         pose: In its frame, 4 by 4.
         drum: Whether it stands for a joint.
         start: From when on it is drawn [s]; None for one that is there from the beginning.
@@ -174,10 +175,7 @@ class DrawnArm:
         length = float(np.linalg.norm(end))
         if length < 1e-9:
             return
-        z = end / length
-        x = unit(np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))]))
-        pose = np.eye(4)
-        pose[:3] = np.column_stack([x, np.cross(z, x), z, end / 2])
+        pose = facing(end / length, end / 2)
         sizes = {"radius": share * self.size, "height": length}
         yield ArmPart(frame, joint, "cylinder", sizes, into @ pose)
 
@@ -207,6 +205,13 @@ def unit(v: Array) -> Array:
     """A vector's direction."""
     found: Array = v / np.linalg.norm(v)
     return found
+
+
+def facing(z: Array, origin: Array) -> Array:
+    """A frame at an origin whose z axis is a unit vector, as a 4 by 4 matrix."""
+    x, pose = unit(np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])), np.eye(4)
+    pose[:3] = np.column_stack([x, np.cross(z, x), z, origin])
+    return pose
 
 
 def matrix(pose: Pose) -> Array:

@@ -90,7 +90,7 @@ class DrawnRun:
         return f"{self.scenario['name']}: {self.duration:g} s of {self.scenario['robot']['name']}{by}"
 
     def drawn_arm(self) -> DrawnArm | None:
-        """The arm, with the scenario's payload; None where nobody knows."""
+        """The arm, with the scenario's payload and world; None where nobody knows."""
         if not self.scenario:
             return None
         robot, payload, spans = dict(self.scenario["robot"]), self.scenario.get("payload"), list[Span]()
@@ -99,6 +99,10 @@ class DrawnRun:
             payload = [{key: x for key, x in item.items() if key not in ("from", "to")} for item in payload]
         if payload is not None:
             robot["payload"] = payload
+        if self.scenario.get("world"):
+            robot["world"] = {**(robot.get("world") or {}), **self.scenario["world"]}
+        if self.scenario.get("contacts"):
+            robot["contacts"] = [*(robot.get("contacts") or []), *self.scenario["contacts"]]
         return DrawnArm.of(load_robot_file(robot).document, spans)
 
     def known_arm(self) -> DrawnArm:

@@ -12,6 +12,7 @@ from armsim.figures.drawn_arm import ArmPart
 
 Array = NDArray[np.float64]
 AROUND = 20  # sides of a cylinder
+MOST_PIECES = 40  # of an edge
 MOST_ALONG = 6  # rings of a cylinder: where solids cross, short facets are sorted better than long ones
 
 
@@ -56,6 +57,25 @@ def box(size: Array) -> Array:
     return np.stack(sides) * (np.array(size) / 2)
 
 
+def plane(step: float, cells: int) -> Array:
+    """A grid in the plane of x and y."""
+    return divided(np.array([[[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]]) * (step * cells / 2), step)
+
+
+def divided(facets: Array, length: float) -> Array:
+    """Facets in pieces whose edges are no longer than some length [m], or one of `MOST_PIECES` along an edge."""
+    made = []
+    for facet in facets:
+        edges = np.linalg.norm(facet[[1, 3]] - facet[0], axis=1)
+        rows, columns = (min(MOST_PIECES, max(1, math.ceil(edge / length - 1e-9))) for edge in edges)
+        across, along = (np.linspace(0.0, 1.0, count + 1)[:, None] for count in (rows, columns))
+        near, far = (facet[a] + across * (facet[b] - facet[a]) for a, b in ((0, 1), (3, 2)))
+        points = near[:, None] + along * (far - near)[:, None]
+        corners = points[:-1, :-1], points[1:, :-1], points[1:, 1:], points[:-1, 1:]
+        made.append(np.stack(corners, axis=2).reshape(-1, 4, 3))
+    return np.concatenate(made)
+
+
 def faces(triangles: Array, of: int) -> Array:
     """Triangles, each with its last corner twice."""
     return triangles[:, [0, 1, 2, 2]]
@@ -66,5 +86,6 @@ SHAPES: dict[str, Callable[..., Array]] = {
     "tube": tube,
     "box": box,
     "sphere": sphere,
+    "plane": plane,
     "mesh": faces,
 }

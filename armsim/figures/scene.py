@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 
 from armsim.dynamics import own_poses
-from armsim.figures.drawn_arm import Array, DrawnArm, unit, vector
-from armsim.figures.mesh import mesh
+from armsim.figures.drawn_arm import HERE, ArmPart, Array, DrawnArm, unit, vector
+from armsim.figures.drawn_world import WORLD, world_parts
+from armsim.figures.mesh import divided, mesh
 from armsim.figures.style import BLACK, GREY, VERMILION, View, look, tick
 from armsim.model import Arm
 from armsim.records import record
 from armsim.spatial import Z
 
+PIECE, NEAR = 0.06, 1.2  # of the arm's size: facets of the world, and how much of it must be seen
 AXIS = 0.12  # of the arm's size: length of a joint's axis
 LIGHT = np.array([-0.35, 0.55, 0.76])  # towards the light, along right, up and towards the eye
 PAINT = 0.60  # share of a joint's colour in its link's
@@ -63,15 +65,31 @@ def camera(arm: Arm, view: View = "auto") -> Camera:
 
 @record
 class Scene:
-    """An arm that is seen from somewhere; `frames` below are those of `DrawnArm.frames`."""
+    """An arm that is seen from somewhere, with its world or without; `frames` below are those of `DrawnArm.frames`."""
 
     drawn: DrawnArm
     seen: Camera
+    surrounded: bool = True
+
+    @cached_property
+    def _world(self) -> list[ArmPart]:
+        return world_parts(self.drawn) if self.surrounded else []
+
+    @cached_property
+    def planes(self) -> list[Array]:
+        """The cells of the world's planes on the picture [m], each of shape (4, 2)."""
+        return [cell for part in self._world if part.shape == "plane" for cell in self.seen.flat(mesh(part))]
+
+    @cached_property
+    def _parts(self) -> list[ArmPart]:
+        """What is sorted by depth."""
+        return self.drawn.parts + [part for part in self._world if part.shape != "plane"]
 
     @cached_property
     def _meshes(self) -> list[Array]:
-        """The facets of each part."""
-        return [mesh(part) for part in self.drawn.parts]
+        """The facets of each part; large ones of the world in pieces, so that they are sorted better."""
+        piece = PIECE * self.drawn.size
+        return [mesh(part) if part.frame != WORLD else divided(mesh(part), piece) for part in self._parts]
 
     @property
     def _counts(self) -> list[int]:
@@ -80,7 +98,7 @@ class Scene:
     @cached_property
     def _facets(self) -> tuple[Array, Any, Array]:
         """Corners in their frames, shape (m, 4, 3), numbers of the frames, and colours, shape (m, 3)."""
-        parts = self.drawn.parts
+        parts = self._parts
         meshes = self._meshes
         colors = [painted(GREY if part.joint is None else look(part.joint).color) for part in parts]
         counts = self._counts
@@ -99,19 +117,21 @@ class Scene:
         Of the parts that are drawn at time t [s]; see `ArmPart.at`.
         """
         facets, fixed, colors = self._facets
-        T, toward = frames[fixed], self.seen.axes[2]
+        T, toward = np.stack([*frames, HERE])[fixed], self.seen.axes[2]
         world = np.einsum("fij,fkj->fki", T[:, :3, :3], facets) + T[:, None, :3, 3]
         normal = np.cross(world[:, 2] - world[:, 0], world[:, 3] - world[:, 1])
         length = np.linalg.norm(normal, axis=1)
-        there = np.repeat([part.at(t) for part in self.drawn.parts], self._counts)
+        there = np.repeat([part.at(t) for part in self._parts], self._counts)
         shown = np.flatnonzero((normal @ toward > 1e-9 * length) & there)
         shown = shown[np.argsort(world[shown].mean(axis=1) @ toward, kind="stable")]
         lit = np.clip(normal[shown] @ (LIGHT @ self.seen.axes) / length[shown], 0.0, 1.0)
         return self.seen.flat(world[shown]), np.clip(colors[shown] * (1.0 - SHADE * (1.0 - lit[:, None])), 0.0, 1.0)
 
     def points(self, frames: Array) -> Array:
-        """All corners and ends of axes on the picture [m], shape (m, 2)."""
-        return np.concatenate([self.painted(frames)[0].reshape(-1, 2), self.axes(frames).reshape(-1, 2)])
+        """All corners and ends of axes on the picture [m], shape (m, 2); of the world those near the arm's base."""
+        corners = self.painted(frames)[0].reshape(-1, 2)
+        near = np.linalg.norm(corners - self.seen.flat(frames[0, :3, 3]), axis=1) < NEAR * self.drawn.size
+        return np.concatenate([corners[near], self.axes(frames).reshape(-1, 2)])
 
 
 class ArmArtists:
@@ -130,6 +150,9 @@ class ArmArtists:
         axis.set_aspect("equal")
         axis.set_axis_off()
         self.scene = scene
+        # the arm is on the free side of planes: they are at the back for eyes on that side
+        planes = PolyCollection(scene.planes, facecolors=GREY, edgecolors=GREY, alpha=0.15, zorder=0)
+        axis.add_collection(planes, autolim=False)
         self.solids = axis.add_collection(PolyCollection([], linewidths=0.6, zorder=3, alpha=alpha), autolim=False)
         lines = LineCollection([], colors=BLACK, linewidths=0.8, linestyles="-.", zorder=4, alpha=alpha)
         self.axes = axis.add_collection(lines, autolim=False)

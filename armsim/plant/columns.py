@@ -71,6 +71,7 @@ def _torques(part: str) -> Callable[[Instant], Sequence[Scalar]]:
 POSE = {"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"}
 VELOCITY = {**{f"v{axis}": f"v{axis}_m_s" for axis in "xyz"}, **{f"w{axis}": f"w{axis}_rad_s" for axis in "xyz"}}
 CONTACT = {"gap": "gap_m", "normal_force": "normal_force_N", "friction": "friction_N", "slip": "slip_m_s"}
+CONTACT |= {f"friction{axis}": f"friction{axis}_N" for axis in "xyz"}
 WRENCH = {"fx": "fx_N", "fy": "fy_N", "fz": "fz_N", "mx": "mx_Nm", "my": "my_Nm", "mz": "mz_Nm"}
 
 KINDS: dict[str, ColumnKind] = {
@@ -210,7 +211,7 @@ KINDS: dict[str, ColumnKind] = {
     ),
     "contact": ColumnKind(
         "the contact: distance from the solid, negative by the penetration; normal force; magnitudes of the friction force and "
-        "of the velocity of slip, 0 while it sticks or is apart",
+        "of the velocity of slip, 0 while it sticks or is apart; the friction force on the arm along the world's axes",
         "torque",
         Instant.contact,
         parts=CONTACT,

@@ -51,9 +51,9 @@ class Instant:
     touches: Mapping[str, Touch] = field(default_factory=dict)
 
     def contact(self, name: str) -> Sequence[Scalar]:
-        """Gap [m], normal force [N], and magnitudes of friction [N] and slip velocity [m/s] of a contact, by its name."""
+        """Gap [m], normal force [N], magnitudes of friction [N] and slip velocity [m/s], friction force [N] of a named contact."""
         touch = self.touches[name]
-        return [touch.gap, touch.normal_force, touch.friction.norm, touch.slip.norm]
+        return [touch.gap, touch.normal_force, touch.friction.norm, touch.slip.norm, *touch.friction]
 
     def pose(self, frame: str = "tool") -> Sequence[Scalar]:
         """Position [m] and unit quaternion of a frame in the world, by its name."""

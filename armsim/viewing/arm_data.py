@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from armsim.figures.drawn_arm import ArmPart, DrawnArm, matrix, unit, vector
+from armsim.figures.drawn_world import world_parts
 from armsim.figures.style import look
 from armsim.spatial import Pose
 from armsim.viewing.arrays import Arrays
-from armsim.viewing.programs import frames_program
+from armsim.viewing.programs import contacts_program, frames_program
 
 STEPS = 2**16 - 1  # along the longest edge of a mesh
 
@@ -24,7 +25,8 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
         `armsim.figures.drawn_arm.ArmPart`) and joints, each with name, unit, turns, slides and offset (see `armsim.model.Joint`),
         fixed (its own frame at x = 0, in that of the link that carries it), frame (the user's, in its own), lower and upper
         (None without a bound), initial and color. Of a tree: parent, the number of the link that carries it (-1 the base), where
-        it is not the one before; and followers, joints that mimic others, each with at, its place among all links.
+        it is not the one before; and followers, joints that mimic others, each with at, its place among all links. world, parts
+        that are fixed there, and contacts, their names and program (see `contacts_program`), or None.
     """
     arm = drawn.arm
     joints, followers = list[dict[str, Any]](), list[dict[str, Any]]()
@@ -55,10 +57,19 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
         "size": drawn.size,
         "base": pose_rows(arm.base),
         "program": frames_program(arm),
-        "parts": [{**asdict(part), "sizes": sizes_data(part), "pose": rows(part.pose)} for part in drawn.parts],
+        "parts": list(map(part_data, drawn.parts)),
         "joints": joints,
         **({"followers": followers} if followers else {}),
+        "world": list(map(part_data, world_parts(drawn))),
+        "contacts": {"names": [x.name for x in arm.contacts], "program": contacts_program(arm)}
+        if arm.contacts
+        else None,
     }
+
+
+def part_data(part: ArmPart) -> dict[str, Any]:
+    """A part."""
+    return {**asdict(part), "sizes": sizes_data(part), "pose": rows(part.pose)}
 
 
 def sizes_data(part: ArmPart) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from armsim.records import record
 # the parts of the script, in order
 PARTS = (
     *("kinematics", "shapes", "arm", "camera", "world", "plots", "parts"),
-    *("forces", "history", "push", "run", "robot", "scenario", "main"),
+    *("forces", "contacts", "history", "push", "run", "robot", "scenario", "main"),
 )
 MODULE = re.compile(r"^(?:import .*|export )", re.MULTILINE)  # what of a part only makes sense in a file of its own
 

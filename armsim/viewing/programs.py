@@ -7,7 +7,7 @@ from typing import Any
 
 from armsim.actuation import drive_torques
 from armsim.actuation import motor as dc
-from armsim.dynamics import own_poses
+from armsim.dynamics import contacts_of, frame_position, own_poses
 from armsim.exporting.interface import Argument, Entry, Model, Named
 from armsim.exporting.javascript import JavaScript
 from armsim.exporting.language import Style
@@ -49,6 +49,20 @@ def frames_program(arm: Arm) -> str:
         return [*entries, *sum(moments, ZERO), arm.mass]
 
     return _of_positions("frames", "Where links and tool are, and the mass.", arm, frames)
+
+
+def contacts_program(arm: Arm) -> str:
+    """A module with `contacts`: from joint positions to each contact's point [m], normal, and gap [m]."""
+
+    def contacts(*q: Scalar) -> list[Scalar]:
+        found = list[Scalar]()
+        for contact in contacts_of(arm):
+            center = frame_position(arm, list(q), contact.at)
+            distance, normal = contact.obstacle.gap(center)
+            found += [*(center - normal * contact.radius), *normal, distance - contact.radius]
+        return found
+
+    return _of_positions("contacts", "Points, normals and gaps of contacts.", arm, contacts)
 
 
 def _of_positions(name: str, what: str, arm: Arm, body: Callable[..., list[Scalar]]) -> str:

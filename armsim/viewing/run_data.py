@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.figures.drawn_run import DrawnRun
-from armsim.figures.envelope import Points, curves_of, extremes
+from armsim.figures.envelope import Points, Sum, curves_of, extremes
 from armsim.figures.joint_motion import followed, positions, sampled, time_span
 from armsim.figures.panels import Panel, Panels
 from armsim.figures.style import look
@@ -19,6 +19,7 @@ from armsim.model import Arm
 from armsim.viewing.arrays import Arrays
 
 Array = NDArray[np.float64]
+CONTACT_FORCES = ("normal_force", "frictionx", "frictiony", "frictionz")
 MOST_POSES = 8192  # rows of joint positions, about
 
 
@@ -33,7 +34,7 @@ def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> 
 
     Returns:
         name, title, status, times [s], q (shape (m, n), rad or m), reference (q that is followed, shape (m, n), or (1, n) for a
-        constant target; None without), forces (see `forces_of`) and panels (see `panel_data`).
+        constant target; None without), forces (see `forces_of`), contacts (see `contact_forces`) and panels (see `panel_data`).
 
     Raises:
         UsageError: It has no rows, or lacks positions.
@@ -59,6 +60,7 @@ def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> 
         "q": arrays.add(sampled(run, joints, times)),
         "reference": None if reference is None else arrays.add(reference),
         "forces": forces_of(run.scenario),
+        "contacts": contact_forces(run, arm, times, arrays),
         "panels": made,
     }
 
@@ -74,6 +76,14 @@ def panel_data(panel: Panel) -> dict[str, Any]:
 def _points(points: Points | None, arrays: Arrays) -> dict[str, int]:
     """Times and values of a curve; none of a constant."""
     return {} if points is None else {"t": arrays.add(points[0]), "y": arrays.add(points[1])}
+
+
+def contact_forces(run: DrawnRun, arm: Arm, times: Array, arrays: Arrays) -> int | None:
+    """Of each contact normal force and friction force along the world's axes [N] at some times; None without."""
+    headings = [f"{part}_{contact.name}_N" for contact in arm.contacts for part in CONTACT_FORCES]
+    if not headings or not {*headings}.issubset(run.headings):
+        return None
+    return arrays.add(sampled(run, [Sum(((heading, 1.0),)) for heading in headings], times))
 
 
 def forces_of(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,4 +1,5 @@
 import { ArmModel } from "./arm.js";
+import { Contacts } from "./contacts.js";
 import { poses, tool } from "./kinematics.js";
 import { JointTable, atLimit, cell, element, placeText, slider } from "./parts.js";
 import { World } from "./world.js";
@@ -7,7 +8,7 @@ const DEGREES = 180 / Math.PI;
 
 /** A page of a robot: sliders for its joints, and what holds it there. */
 export async function robotPage({ arms: [arm], program, motors, degrees, q: initial }) {
-    const { hold } = await loaded(program), world = new World(arm), model = new ArmModel(arm);
+    const { hold } = await loaded(program), world = new World(arm), model = new ArmModel(arm), contacts = new Contacts(world, model);
     document.querySelector("main").classList.add("bare");
     world.add(model);
     for (const layer of ["ranges", "mass"]) world.show(layer, true);
@@ -30,7 +31,7 @@ export async function robotPage({ arms: [arm], program, motors, degrees, q: init
     const powered = motors.flatMap((motor, i) => (motor.electric ? [i] : []));
     const table = new JointTable(arm, ["holding torque", ...(powered.length ? ["voltage", "current"] : [])]);
     const asks = "Bars are shares of the motor's limits of torque, voltage and current.";
-    document.getElementById("side").append(element("h2", {}, "Joints"), grid, reset, place, element("h2", {}, "What holds it there"), table.element);
+    document.getElementById("side").append(element("h2", {}, "Joints"), grid, reset, place, contacts.note, element("h2", {}, "What holds it there"), table.element);
     if (motors.some((motor) => motor.torque || motor.voltage || motor.current)) document.getElementById("side").append(element("p", { className: "note" }, asks));
 
     /** Torques [N·m or N], voltages [V] and currents [A] that hold the arm at rest; null where no motor is electric. */
@@ -41,6 +42,7 @@ export async function robotPage({ arms: [arm], program, motors, degrees, q: init
 
     function update() {
         model.pose(q);
+        contacts.show(q);
         const now = held(), most = Math.max(...now.torque.map(Math.abs), 1e-9);
         arm.joints.forEach((joint, i) => {
             const loads = ["torque", "voltage", "current"].flatMap((kind) => (motors[i][kind] !== null && now[kind][i] !== null ? [[Math.abs(now[kind][i]) / motors[i][kind], kind]] : []));

@@ -1,4 +1,5 @@
 import { ArmModel } from "./arm.js";
+import { Contacts, usual } from "./contacts.js";
 import { Forces } from "./forces.js";
 import { poses, tool } from "./kinematics.js";
 import { JointTable, atLimit, before, between, cell, digits, element, placeText, placed, unpacked } from "./parts.js";
@@ -39,14 +40,15 @@ export function runPage({ arms, runs, arrays: packed }) {
     const ways = tracks.map((track, k) => world.extra("trail", "tool's way", way(track.trail, COLORS[k])));
     if (first.goals.length > 1) world.extra("reference", "reference", way(first.goals, 0x888888, { dashed: 0.02 * arm.size, opacity: 0.8 }));
     const goal = first.goals.length ? world.extra("reference", "reference", ball(0.03 * arm.size)) : null;
-    const forces = new Forces(world, first.forces);
+    const forces = new Forces(world, first.forces), pressed = first.contacts === null ? null : arrays[first.contacts];
+    const contacts = new Contacts(world, models[0], pressed && usual(pressed));
     world.frame([...bare, ...tracks.flatMap((track) => poses(track.arm, track.at(0)).map((T) => [T[3], T[7], T[11]])), world.origin]);
 
     const start = Math.min(...tracks.map((track) => track.times[0])), end = Math.max(...tracks.map((track) => track.times.at(-1)));
     const torques = ofJoints(first.panels, arm.joints, "tau_motor"), positions = ofJoints(first.panels, arm.joints, "q"), [unit, force] = [positions, torques].map(units);
     const scale = torques.map((of) => of && (Math.max(...of.limits, 0) || first.points(of.curve).y.reduce((most, x) => Math.max(most, Math.abs(x)), 0) || 1));
     const table = new JointTable(arm, [`position${unit.heading}`, `torque${force.heading}`]), place = element("p", { className: "note" });
-    document.getElementById("side").append(table.element, place);
+    document.getElementById("side").append(table.element, place, contacts.note);
     if (other) document.getElementById("side").append(element("p", { className: "note" }, `In front: ${first.name}. Pale, its curves dotted: ${other.name}.`));
     let now = start, last = null, playing = false, speed = 1, due = 0;
     const plots = first.panels.map((panel) => {
@@ -110,6 +112,7 @@ export function runPage({ arms, runs, arrays: packed }) {
         if (goal) goal.position.set(...first.goals[Math.min(first.goals.length - 1, before(first.times, now))]);
         loads();
         forces.show(now, models[0].drawn);
+        contacts.show(models[0].q, pressed && between(pressed, 4 * contacts.marks.length, ...placed(first.times, now)));
         plots.forEach((plot) => plot.at(now));
         scrub.value = now;
         const of = `${now.toFixed(3)} s of ${digits(end)} s`;

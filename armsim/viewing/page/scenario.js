@@ -1,5 +1,6 @@
 import * as THREE from "three";
 import { ArmModel } from "./arm.js";
+import { Contacts } from "./contacts.js";
 import { Forces } from "./forces.js";
 import { History } from "./history.js";
 import { poses, tool } from "./kinematics.js";
@@ -31,11 +32,12 @@ export async function scenarioPage({ arms: [arm], program, numbers, panels, row:
     const targetOf = joints.map((i) => numbers.find((number) => number.group === "target" && number.joint === i)), targeted = targetOf.every(Boolean);
     const followed = arm.joints.map((joint) => place[`q_ref_${joint.name}_${joint.unit}`]), aimed = targeted || !followed.includes(undefined);
     const goal = aimed ? world.extra("reference", targeted ? "target" : "reference", ball(0.03 * arm.size)) : null;
-    const acting = new Forces(world, forces);
+    const acting = new Forces(world, forces), contacts = new Contacts(world, model);
+    const parts = ["normal_force", "frictionx", "frictiony", "frictionz"], pressed = (arm.contacts?.names ?? []).flatMap((name) => parts.map((part) => place[`${part}_${name}_N`]));
     const pushed = world.extra("forces", "force on the tool", arrow(0xcc3311));
     const trail = world.extra("trail", "tool's way", way(History.room, 0x0072b2));
     const table = new JointTable(arm, [`position${unit.heading}`, `torque${tauUnit.heading}`]), where = element("p", { className: "note" });
-    document.getElementById("side").append(table.element, where);
+    document.getElementById("side").append(table.element, where, contacts.note);
     const show = sliders(numbers, degrees, set);
     const plots = panels.map((panel) => new Plot(panel, (curve) => history.points(curve), null));
     document.getElementById("plots").append(...plots.map((plot) => plot.element));
@@ -143,6 +145,7 @@ export async function scenarioPage({ arms: [arm], program, numbers, panels, row:
         if (goal) goal.position.set(...tool(arm, aimedAt()));
         const force = push.map((number) => open[number.field]), at = tool(arm, model.q);
         acting.show(now, model.drawn);
+        contacts.show(model.q, pressed.map((i) => row[i]));
         aim(pushed, at, force, arm.size * Math.min(1, 0.12 + (0.5 * Math.hypot(...force)) / PUSH));
         for (const i of joints) {
             const tau = torques[i] && value(torques[i].curve, row), position = positions[i] ? value(positions[i].curve, row) : model.q[i];

@@ -11,6 +11,7 @@ export function shape({ shape: name, sizes }) {
         made.computeVertexNormals();
         return made;
     }
+    if (name === "plane") return new THREE.PlaneGeometry(sizes.step * sizes.cells, sizes.step * sizes.cells);
     if (name === "box") return new THREE.BoxGeometry(...sizes.size);
     if (name === "sphere") return new THREE.SphereGeometry(sizes.radius, 32, 24);
     if (name === "cylinder") return new THREE.CylinderGeometry(sizes.radius, sizes.radius, sizes.height, 48).rotateX(Math.PI / 2);

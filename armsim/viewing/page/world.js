@@ -2,6 +2,7 @@ import * as THREE from "three";
 import { LAYERS } from "./arm.js";
 import { Orbit } from "./camera.js";
 import { element, themeColor, themed } from "./parts.js";
+import { shape } from "./shapes.js";
 
 const LATE = 31, EARLY = 18;  // ms between frames: more takes pixels away, less gives them back
 const JUDGED = 8;  // frames
@@ -73,6 +74,8 @@ export class World {
         themed(() => this.paint());
         window.addEventListener("beforeprint", () => this.photograph());
         this.layer("grid", "ground", true);
+        this.around = [];  // middles of the world's solids
+        this.surround(arm.world);
     }
 
     /** The ground below base and arm, again in the theme's colours. */
@@ -94,6 +97,27 @@ export class World {
         if (this.pixel) model.letter(this.pixel);
         this.scene.add(model.whole);
         this.draw();
+    }
+
+    /** What stands around an arm: solids, and planes as panes with a grid. */
+    surround(parts) {
+        for (const part of parts) {
+            const plane = part.shape === "plane", glass = plane ? { transparent: true, opacity: 0.25, depthWrite: false } : {};
+            const paint = new THREE.MeshPhongMaterial({ specular: 0x111111, shininess: 8, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, ...glass });
+            const solid = new THREE.Mesh(shape(part), paint), whole = new THREE.Group().add(solid);
+            whole.applyMatrix4(new THREE.Matrix4().set(...part.pose));
+            this.extra("world", "world", whole);
+            themed(() => {
+                paint.color.set(themeColor("--wall"));
+                whole.remove(...whole.children.slice(1));
+                if (!plane) return;
+                const { step, cells } = part.sizes, color = themeColor("--soft"), grid = new THREE.GridHelper(step * cells, cells, color, color);
+                Object.assign(grid.material, { transparent: true, opacity: 0.4, depthWrite: false });
+                whole.add(grid.rotateX(Math.PI / 2));
+            });
+            if (plane) this.show("grid", false);  // it stands in for the ground
+            else this.around.push([part.pose[3], part.pose[7], part.pose[11]]);
+        }
     }
 
     /** Keep an object in a layer that can be hidden. */
@@ -124,7 +148,8 @@ export class World {
 
     /** Let the camera's home have points in the middle of the picture, and all of it. */
     frame(points) {
-        this.shown = points.map((p) => new THREE.Vector3(...p));
+        const reach = 1.2 * this.size, near = this.around.filter((p) => Math.hypot(...p.map((x, i) => x - this.origin[i])) < reach);
+        this.shown = [...points, ...near].map((p) => new THREE.Vector3(...p));
         const base = this.up.dot(new THREE.Vector3(...this.origin)), below = base - Math.min(...this.shown.map((p) => p.dot(this.up)));
         if (below > HANGS * this.size) this.depth = below + MARGIN * this.size;
         this.paint();
@@ -221,13 +246,13 @@ export function arrow(color) {
     return made;
 }
 
-/** Let an arrow end at a point, along a force, of a length [m]. */
-export function aim(made, end, force, length) {
+/** Let an arrow end at a point, along a force, of a length [m]; its head may have a length of its own. */
+export function aim(made, end, force, length, head = 0.22 * length) {
     const along = new THREE.Vector3(...force), size = along.length();
     made.visible = size > 0;
     if (!size) return;
     along.divideScalar(size);
     made.setDirection(along);
-    made.setLength(length, 0.22 * length, 0.08 * length);
+    made.setLength(length, head, (0.08 / 0.22) * head);
     made.position.set(...end).addScaledVector(along, -length);
 }
