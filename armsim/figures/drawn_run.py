@@ -99,10 +99,8 @@ class DrawnRun:
             payload = [{key: x for key, x in item.items() if key not in ("from", "to")} for item in payload]
         if payload is not None:
             robot["payload"] = payload
-        if self.scenario.get("world"):
-            robot["world"] = {**(robot.get("world") or {}), **self.scenario["world"]}
-        if self.scenario.get("contacts"):
-            robot["contacts"] = [*(robot.get("contacts") or []), *self.scenario["contacts"]]
+        robot["world"] = {**robot.get("world", {}), **self.scenario.get("world", {})}
+        robot["contacts"] = [*robot.get("contacts", []), *self.scenario.get("contacts", [])]
         return DrawnArm.of(load_robot_file(robot).document, spans)
 
     def known_arm(self) -> DrawnArm:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from armsim.figures.drawn_arm import ArmPart, Array, DrawnArm, facing, matrix, vector
+from armsim.figures.mesh import quads
 from armsim.geometry import Box, Cylinder, HeightField, Plane, Sphere
 
 WORLD = -1  # the frame of what is fixed in the world
@@ -48,5 +49,4 @@ def _terrain(field: HeightField) -> Array:
     columns, rows = (np.unique(np.linspace(0, len(p) - 1, FINE + 1).round().astype(int)) for p in (x, y))
     heights = np.reshape(field.heights.y, (len(y), len(x)))[np.ix_(rows, columns)]
     points = np.stack([*np.meshgrid(x[columns], y[rows]), heights], axis=-1)
-    near, east, far, north = points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]
-    return np.stack([near, east, far, near, far, north], axis=2).reshape(-1, 3, 3)
+    return quads(points.swapaxes(0, 1))[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3, 3)

@@ -12,7 +12,7 @@ from armsim.figures.drawn_arm import ArmPart
 
 Array = NDArray[np.float64]
 AROUND = 20  # sides of a cylinder
-MOST_PIECES = 40  # of an edge
+PIECES = 12
 MOST_ALONG = 6  # rings of a cylinder: where solids cross, short facets are sorted better than long ones
 
 
@@ -46,8 +46,7 @@ def revolved(radii: Array, heights: Array) -> Array:
     angle = np.arange(AROUND + 1) * (2 * math.pi / AROUND)
     x, y = np.multiply.outer(radii, np.cos(angle)), np.multiply.outer(radii, np.sin(angle))
     rings = np.stack([x, y, np.broadcast_to(heights[:, None], x.shape)], axis=-1)
-    corners = rings[1:, :-1], rings[1:, 1:], rings[:-1, 1:], rings[:-1, :-1]
-    return np.stack(corners, axis=2).reshape(-1, 4, 3)
+    return quads(rings)
 
 
 def box(size: Array) -> Array:
@@ -59,21 +58,20 @@ def box(size: Array) -> Array:
 
 def plane(step: float, cells: int) -> Array:
     """A grid in the plane of x and y."""
-    return divided(np.array([[[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]]) * (step * cells / 2), step)
+    x, y = np.meshgrid(*[step * (np.arange(cells + 1) - cells / 2)] * 2, indexing="ij")
+    return quads(np.stack([x, y, 0 * x], axis=-1))
 
 
-def divided(facets: Array, length: float) -> Array:
-    """Facets in pieces whose edges are no longer than some length [m], or one of `MOST_PIECES` along an edge."""
-    made = []
-    for facet in facets:
-        edges = np.linalg.norm(facet[[1, 3]] - facet[0], axis=1)
-        rows, columns = (min(MOST_PIECES, max(1, math.ceil(edge / length - 1e-9))) for edge in edges)
-        across, along = (np.linspace(0.0, 1.0, count + 1)[:, None] for count in (rows, columns))
-        near, far = (facet[a] + across * (facet[b] - facet[a]) for a, b in ((0, 1), (3, 2)))
-        points = near[:, None] + along * (far - near)[:, None]
-        corners = points[:-1, :-1], points[1:, :-1], points[1:, 1:], points[:-1, 1:]
-        made.append(np.stack(corners, axis=2).reshape(-1, 4, 3))
-    return np.concatenate(made)
+def divided(facets: Array) -> Array:
+    """Parallelograms, each in `PIECES` by `PIECES`: short facets are sorted better than long ones."""
+    u = np.linspace(0.0, 1.0, PIECES + 1)[:, None]
+    return np.concatenate([quads(a + u[:, None] * (b - a) + u * (d - a)) for a, b, _, d in facets])
+
+
+def quads(points: Array) -> Array:
+    """The cells of a grid of points, shape (m, n, 3), row by row."""
+    corners = points[:-1, :-1], points[1:, :-1], points[1:, 1:], points[:-1, 1:]
+    return np.stack(corners, axis=2).reshape(-1, 4, 3)
 
 
 def faces(triangles: Array, of: int) -> Array:

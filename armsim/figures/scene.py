@@ -17,7 +17,7 @@ from armsim.model import Arm
 from armsim.records import record
 from armsim.spatial import Z
 
-PIECE, NEAR = 0.06, 1.2  # of the arm's size: facets of the world, and how much of it must be seen
+NEAR = 1.2  # of the arm's size: how much of the world must be seen
 AXIS = 0.12  # of the arm's size: length of a joint's axis
 LIGHT = np.array([-0.35, 0.55, 0.76])  # towards the light, along right, up and towards the eye
 PAINT = 0.60  # share of a joint's colour in its link's
@@ -87,9 +87,10 @@ class Scene:
 
     @cached_property
     def _meshes(self) -> list[Array]:
-        """The facets of each part; large ones of the world in pieces, so that they are sorted better."""
-        piece = PIECE * self.drawn.size
-        return [mesh(part) if part.frame != WORLD else divided(mesh(part), piece) for part in self._parts]
+        """The facets of each part; boxes of the world in pieces, so that arms on them are sorted right."""
+        return [
+            divided(mesh(part)) if (part.frame, part.shape) == (WORLD, "box") else mesh(part) for part in self._parts
+        ]
 
     @property
     def _counts(self) -> list[int]:
@@ -150,9 +151,9 @@ class ArmArtists:
         axis.set_aspect("equal")
         axis.set_axis_off()
         self.scene = scene
-        # the arm is on the free side of planes: they are at the back for eyes on that side
-        planes = PolyCollection(scene.planes, facecolors=GREY, edgecolors=GREY, alpha=0.15, zorder=0)
-        axis.add_collection(planes, autolim=False)
+        if scene.planes:  # at the back, where they are for eyes on the side that is free
+            planes = PolyCollection(scene.planes, facecolors=GREY, edgecolors=GREY, alpha=0.15, zorder=0)
+            axis.add_collection(planes, autolim=False)
         self.solids = axis.add_collection(PolyCollection([], linewidths=0.6, zorder=3, alpha=alpha), autolim=False)
         lines = LineCollection([], colors=BLACK, linewidths=0.8, linestyles="-.", zorder=4, alpha=alpha)
         self.axes = axis.add_collection(lines, autolim=False)

@@ -51,7 +51,7 @@ class Instant:
     touches: Mapping[str, Touch] = field(default_factory=dict)
 
     def contact(self, name: str) -> Sequence[Scalar]:
-        """Gap [m], normal force [N], magnitudes of friction [N] and slip velocity [m/s], friction force [N] of a named contact."""
+        """Gap [m], normal force [N], magnitudes of friction [N] and slip [m/s], friction force [N]; by a contact's name."""
         touch = self.touches[name]
         return [touch.gap, touch.normal_force, touch.friction.norm, touch.slip.norm, *touch.friction]
 
