@@ -117,9 +117,7 @@ class Scene:
 
         Of the parts that are drawn at time t [s]; see `ArmPart.at`.
         """
-        facets, fixed, colors = self._facets
-        T, toward = np.stack([*frames, HERE])[fixed], self.seen.axes[2]
-        world = np.einsum("fij,fkj->fki", T[:, :3, :3], facets) + T[:, None, :3, 3]
+        world, toward, (_, _, colors) = self._placed(frames), self.seen.axes[2], self._facets
         normal = np.cross(world[:, 2] - world[:, 0], world[:, 3] - world[:, 1])
         length = np.linalg.norm(normal, axis=1)
         there = np.repeat([part.at(t) for part in self._parts], self._counts)
@@ -130,9 +128,16 @@ class Scene:
 
     def points(self, frames: Array) -> Array:
         """All corners and ends of axes on the picture [m], shape (m, 2); of the world those near the arm's base."""
-        corners = self.painted(frames)[0].reshape(-1, 2)
-        near = np.linalg.norm(corners - self.seen.flat(frames[0, :3, 3]), axis=1) < NEAR * self.drawn.size
-        return np.concatenate([corners[near], self.axes(frames).reshape(-1, 2)])
+        corners, (_, fixed, _) = self._placed(frames), self._facets
+        near = np.linalg.norm(corners - frames[0, :3, 3], axis=2) < NEAR * self.drawn.size
+        shown = near | (fixed != WORLD)[:, None]
+        return np.concatenate([self.seen.flat(corners[shown]), self.axes(frames).reshape(-1, 2)])
+
+    def _placed(self, frames: Array) -> Array:
+        """The corners of all facets in the world [m], shape (m, 4, 3)."""
+        facets, fixed, _ = self._facets
+        T = np.stack([*frames, HERE])[fixed]
+        return np.einsum("fij,fkj->fki", T[:, :3, :3], facets) + T[:, None, :3, 3]
 
 
 class ArmArtists:

@@ -7,11 +7,12 @@ import pytest
 
 import armsim
 from armsim.figures.animation import animate
+from armsim.figures.drawn_arm import DrawnArm
 from armsim.figures.drawn_run import columns_over_time
 from armsim.figures.drawn_world import FINE, world_parts
 from armsim.figures.mesh import divided, mesh
 from armsim.figures.scene import Scene, camera
-from armsim.loading import read_scenario
+from armsim.loading import load_robot_file, read_scenario
 from armsim.spatial import Vector
 
 PLACED = {"xyz": [0.4, -0.3, 0.2], "rpy": [0.3, -0.5, 0.7]}
@@ -80,6 +81,13 @@ def test_what_stands_far_away_does_not_shrink_the_arm():
     assert np.ptp(Scene(far, seen).points(frames), axis=0) == pytest.approx(
         np.ptp(Scene(near, seen).points(frames), axis=0)
     )
+
+
+def test_all_of_an_arm_that_has_slid_far_from_its_base_is_shown():
+    joint = {"name": "P1", "type": "prismatic", "mdh": {}, "bodies": [{"point": {"mass": 1, "center": [0.1, 0, 0]}}]}
+    drawn = DrawnArm.of(load_robot_file({"format": "armsim/robot/1", "name": "one", "joints": [joint]}).document)
+    points = Scene(drawn, camera(drawn.arm, "side")).points(drawn.frames([9.0]))
+    assert points[:, 1].max() > 9.0
 
 
 def test_a_strip_of_a_run_shows_its_world(tmp_path):
