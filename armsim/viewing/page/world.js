@@ -115,8 +115,8 @@ export class World {
                 Object.assign(grid.material, { transparent: true, opacity: 0.4, depthWrite: false });
                 whole.add(grid.rotateX(Math.PI / 2));
             });
-            if (plane) this.show("grid", false);  // it stands in for the ground
-            else this.around.push([part.pose[3], part.pose[7], part.pose[11]]);
+            if (plane || part.shape === "mesh") this.show("grid", false);  // it stands in for the ground
+            if (!plane) this.around.push([part.pose[3], part.pose[7], part.pose[11]]);
         }
     }
 
