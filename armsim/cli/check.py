@@ -28,7 +28,7 @@ UNWELL = 1
 Examples:
   armsim check my_arm.yaml my_scenario.yaml
   armsim check --strict robots/*.yaml
-  armsim check --collision my_scenario.yaml    # what the arm touches, and how near it comes
+  armsim check --collision my_scenario.yaml    # what the arm touches
 """,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")

@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
-
-from armsim.records import record
 
 LONG = 500_000  # characters of IR that take LLVM about a second, ten times as long as the start of a process
 RATE = 350_000.0  # characters of IR a second of texts three times as long; for the estimate that a terminal shows
 LOOK = 0.1  # s between looks at Ctrl-C, where the system does not interrupt waiting
 
 
-@record
+@dataclass(frozen=True)  # no record: a process of its own runs this file without armsim
 class Order:
     """What to compile for.
 

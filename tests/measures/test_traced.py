@@ -27,8 +27,8 @@ RUNS = {
 def names_for(plant):
     joint = plant.arm.joints[1].name
     return [
-        *(name for name in KINDS if name not in _electrical(plant)),
-        *(f"{name}_{joint}" for name, kind in KINDS.items() if kind.of == "either" and name not in _electrical(plant)),
+        *(name for name in KINDS if name not in _absent(plant)),
+        *(f"{name}_{joint}" for name, kind in KINDS.items() if kind.of == "either" and name not in _absent(plant)),
         *(f"{name}(tau_{joint}*q_{joint} + t)" for name in AGGREGATES),
         *(f"{name}(1/(qd_{joint} - t) + x*kinetic_energy)" for name in AGGREGATES),
         "settling_time(0.01)",
@@ -37,9 +37,10 @@ def names_for(plant):
     ]
 
 
-def _electrical(plant):
+def _absent(plant):
     kinds = ("energy_drawn", "energy_fed_back", "rms_current", "winding_temperature", "peak_winding_temperature")
-    return () if any(joint.electric_motor for joint in plant.arm.joints) else kinds
+    absent = () if any(joint.electric_motor for joint in plant.arm.joints) else kinds
+    return absent if plant.arm.solids else (*absent, "least_distance")
 
 
 def opened(plant, target):
