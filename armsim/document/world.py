@@ -216,18 +216,38 @@ class ContactSphere(Document):
     radius = size("radius", "0.02")
 
 
+class ContactCapsule(Document):
+    """A capsule that is fixed in a link, of which the spheres at its ends touch."""
+
+    from_ = List(
+        Number("m"), length=3, default=NO_VECTOR, doc="one end of its axis, in the link's frame", example="[0, 0, 0]"
+    )
+    to = List(Number("m"), length=3, doc="the other end", example="[0.1, 0, 0]")
+    radius = size("radius", "0.02")
+
+
+def ends_of(name: str, contact: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of what touches of a contact of some name: those of the ends of a capsule."""
+    return (f"{name}_a", f"{name}_b") if contact.get("capsule") else (name,)
+
+
 class Contact(Document):
-    """A frame of the arm as a point, or a sphere of a link, that meets an obstacle of the world."""
+    """A frame of the arm as a point, or a sphere or capsule of a link, that meets an obstacle of the world."""
 
     name = Text(name=True, default=None, doc="what columns call it", note="`FRAME_OBSTACLE`", example="tool_floor")
     frame = FrameName(default=None, doc="the frame whose origin is the point", note="give `link`", example="tool")
     link = JointName(default=None, doc="name of the joint that moves the link", note="give `frame`", example="R5")
     sphere = Subdocument(ContactSphere, default=None, doc="a sphere in the link", example="{radius: 0.02}")
+    capsule = Subdocument(
+        ContactCapsule, default=None, doc="a capsule in the link", example="{to: [0.1, 0, 0], radius: 0.02}"
+    )
     with_ = Text(name=True, doc="name of the obstacle in `world`", example="floor")
 
     rules = (
-        Rule(given=("frame",), without=("link", "sphere")),
-        Rule(absent=("frame",), needs=("link", "sphere")),
+        Rule(given=("frame",), without=("link", "sphere", "capsule")),
+        Rule(given=("capsule",), without=("sphere",)),
+        Rule(absent=("frame",), needs=("link",)),
+        Rule(absent=("frame", "capsule"), needs=("sphere",)),
     )
 
     @property
@@ -235,11 +255,17 @@ class Contact(Document):
         """What columns call it."""
         return self.name or f"{self.frame or self.link}_{self.entries['with']}"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of what touches: of a capsule its two ends."""
+        return ends_of(self.label, self.entries)
+
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
-        return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"
+        (other,) = rule.given
+        return f"`{other}` without `{key}`", "both", f"leave `{key}` out, or `{other}`"
 
     def lacks(self, key: str, path: str, context: Context) -> None:
-        expected = "a `frame`, or a `link` and a `sphere` in it"
+        expected = "a `frame`, or a `link` and a `sphere` or `capsule` in it"
         mend = f"add `{'sphere: {radius: 0.02}' if self.given('link') else 'frame: tool'}`, for example"
         context.report.add(self.place, path, expected, f"no `{key}`", mend)
 
@@ -251,7 +277,7 @@ class Contacts(List[Contact]):
         super().__init__(
             Subdocument(Contact),
             default=(),
-            doc="points and spheres of the arm that obstacles of the world resist",
+            doc="points, spheres and capsules of the arm that obstacles of the world resist",
             example="[{frame: tool, with: floor}]",
         )
 
@@ -269,7 +295,8 @@ def check_contacts(
             mend = "give it a `stiffness`" if name in world else suggestion(name, touchable, "there are")
             mend = mend or "add for example `world: {floor: {plane: {}, stiffness: 1e5, damping: 60}}`"
             context.report.add(place, f"{where}.with", "an obstacle of `world` with a `stiffness`", f"`{name}`", mend)
-        if contact.label in taken:
-            expected, mend = "a name of its own for each contact", "give it a `name`"
-            context.report.add(contact.place, where, expected, f"a second `{contact.label}`", mend)
-        taken.append(contact.label)
+        for label in contact.names:
+            if label in taken:
+                expected, mend = "a name of its own for each contact", "give it a `name`"
+                context.report.add(contact.place, where, expected, f"a second `{label}`", mend)
+            taken.append(label)

@@ -84,7 +84,8 @@ def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) 
     robot, robot_sources = _robot(root.get("robot"), "robot", of_robot, context)
     if robot is not None:
         context.joints, context.links, context.frames = robot.joint_names, robot.link_names, robot.frame_names
-        context.world, context.contacts = robot.world or {}, tuple(it.label for it in robot.contacts or () if it)
+        context.world = robot.world or {}
+        context.contacts = tuple(name for it in robot.contacts or () if it for name in it.names)
     root = apply_overrides(root, own, report, kind=SCENARIO, joints=_joint_lists(root, robot, context))
     assert isinstance(root, Map)  # as before
     sound = not report.faults  # with faults, a motor that is given may count as missing

@@ -44,15 +44,17 @@ def _or(value: Scalar | None, default: Scalar) -> Scalar:
 
 
 def build_contacts(contacts: Sequence[document.Contact], arm: Arm) -> tuple[ContactPoint, ...]:
-    """The contacts of an arm, settled."""
+    """The contacts of an arm, from settled ones; of a capsule the spheres at its ends."""
     found = []
     for it in contacts:
-        at, radius = arm.tool, 0.0
         if it.frame is not None:
-            at = arm.frame(it.frame)
-        elif it.sphere is not None:
-            at, radius = LinkFrame(it.label, it.link, Pose(position=Vector(*it.sphere.center))), it.sphere.radius
-        found.append(ContactPoint(it.label, at, it.entries["with"], radius))
+            found.append(ContactPoint(it.label, arm.frame(it.frame), it.entries["with"]))
+            continue
+        solid: Any = it.sphere or it.capsule
+        centers = (solid.center,) if it.sphere else (solid.entries["from"], solid.to)
+        for name, center in zip(it.names, centers, strict=True):
+            at = LinkFrame(name, it.link, Pose(position=Vector(*center)))
+            found.append(ContactPoint(name, at, it.entries["with"], solid.radius))
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from armsim.document.world import ends_of
 from armsim.files.row_blocks import FileRows, RowBlocks
 from armsim.files.run_record import RunRecord
 from armsim.files.source import Source
@@ -80,7 +81,8 @@ def saved_run(record: RunRecord) -> Run:
     found = sum(len(table.headings) - 1 for table in tables)
     log = record.value("scenario", "log", kind=Mapping)
     given = record.value("scenario", kind=Mapping).get("contacts", ())
-    contacts = (*(contact.name for contact in arm.contacts), *(contact["name"] for contact in given))
+    own = (name for contact in given for name in ends_of(contact["name"], contact))
+    contacts = (*(contact.name for contact in arm.contacts), *own)
     frames, wrenches, distances = (tuple(log.get(key, ())) for key in ("frames", "wrenches", "distances"))
     logged = RowExtras(frames, wrenches, contacts, distances)
     layout = Layout(arm, found > len(Layout(arm, False, logged).columns), logged)

@@ -23,6 +23,9 @@ contacts:
   - {link: R3, with: floor}
   - {frame: tool, with: soft}
   - {frame: tool, with: soft}
+  - {link: R3, sphere: {radius: 0.1}, capsule: {to: [0.1, 0, 0], radius: 0.1}, with: floor}
+  - {name: rim, link: R3, capsule: {to: [0.1, 0, 0], radius: 0.1}, with: floor}
+  - {name: rim_b, frame: tool, with: floor}
 """
 
 

@@ -352,6 +352,55 @@ def test_steps_without_contacts_while_all_are_far_change_nothing():
     assert near.qd == pytest.approx(run.qd[k:], abs=1e-10)
 
 
+# -- capsules
+
+
+def plate(edge, angle=0.0):
+    """A plate on rails along x and z that turns about y, on a capsule from -0.1 m to its edge; gravity tilted by an angle."""
+    robot = block("xz", (G * math.sin(angle), 0, -G * math.cos(angle)))
+    tensor = {"xx": 0.01, "yy": 0.02, "zz": 0.02}
+    body = {"inertia": {"mass": MASS, "center": [0, 0, 0.15], "about": "com", **tensor}}
+    robot["joints"][1]["bodies"] = []
+    robot["joints"].append({"name": "turn", "type": "revolute", "origin": {"axis": [0, 1, 0]}, "bodies": [body]})
+    friction = {"static": 5.0, "stiffness": 1e6, "damping": 2000}
+    surface = {"stiffness": 1e6, "damping": 2000, "friction": friction}
+    capsule = {"from": [-0.1, 0, 0], "to": [edge, 0, 0], "radius": 0.02}
+    contact = {"name": "base", "link": "turn", "capsule": capsule, "with": "floor"}
+    return scene(robot, surface, "rodas", q=[0.0, 0.02, 0.0], contacts=[contact], duration=1.0)
+
+
+def test_a_capsule_rests_on_its_ends_by_the_law_of_the_lever():
+    edge = 0.3
+    run = armsim.simulate({**plate(edge), "integrator": {"method": "rodas", "rtol": 1e-8}})
+    a, b = (run[f"normal_force_base_{end}_N"][-1] for end in "ab")
+    assert a == pytest.approx(MASS * G * edge / (edge + 0.1), rel=1e-4)  # as much as it tilts by what it sinks in
+    assert b == pytest.approx(MASS * G * 0.1 / (edge + 0.1), rel=1e-4)
+    assert run.summary()["audit"]["relative"] < 1e-6
+
+
+@pytest.mark.parametrize(("share", "tips"), [(0.97, False), (1.03, True)])
+def test_a_plate_tips_over_its_lower_end_where_the_weight_passes_it(share, tips):
+    """The weight passes the lower end's place of contact where tan(angle) is its distance by the height of the mass."""
+    edge, height = 0.1, 0.15 + 0.02
+    asked = plate(edge, math.atan(share * edge / height))
+    run = armsim.simulate({**asked, "integrator": {"method": "rodas", "rtol": 1e-7}})
+    assert bool(run.q[-1, 2] > 0.1) is tips
+    assert bool(run["normal_force_base_a_N"][-1] == 0.0) is tips
+
+
+def test_ends_of_a_capsule_are_two_spheres_and_saved_so(tmp_path):
+    two = plate(0.3)
+    one = {key: value for key, value in two["contacts"][0].items() if key != "capsule"}
+    ends = [
+        {**one, "name": f"base_{k}", "sphere": {"center": [x, 0, 0], "radius": 0.02}} for k, x in zip("ab", (-0.1, 0.3))
+    ]
+    runs = [armsim.simulate({**two, "contacts": it, "duration": 0.05}) for it in (two["contacts"], ends)]
+    assert runs[0].state == runs[1].state
+    runs[0].save(tmp_path / "run")
+    assert armsim.load_run(tmp_path / "run")["gap_base_b_m"].tolist() == runs[1]["gap_base_b_m"].tolist()
+    assert armsim.simulate(tmp_path / "run" / "run.yaml").state == runs[0].state
+
+
 SEEDS = range(4)
 
 
