@@ -147,7 +147,7 @@ class SurfaceFriction(Document):
 class Obstacle(Frame):
     """A shape that stands fixed in the world; one of plane, box, sphere, cylinder and heightfield.
 
-    With a `stiffness` it resists the `contacts` that name it.
+    With a `stiffness` or a `sag` it resists the `contacts` that name it.
     """
 
     plane, box, sphere, cylinder, heightfield = SHAPES.values()
@@ -161,6 +161,10 @@ class Obstacle(Frame):
     stiffness = Number(
         "N/m", above=0, default=None, doc="normal force by penetration", note="nothing can touch it", example="1e5"
     )
+    sag = Number("m", above=0, default=None, doc="in place of `stiffness`: how deep the arm's effective mass at the contact, at "
+                 "the start, sinks in under its weight", note="by `stiffness`", example="1e-4")  # fmt: skip
+    restitution = Number(minimum=0.15, largest=1, default=None, doc="beside `sag`, in place of `damping`: speed after by speed "
+                         "before a bounce of that mass", note="no damping", example="0.5")  # fmt: skip
     damping = Number("N·s/m", minimum=0, default=None, doc="normal force by the rate of penetration", note="0",
                      example="60")  # fmt: skip
     dissipation = Number("s/m", minimum=0, default=None, doc="by `hunt_crossley`, relative increase of the elastic force by "
@@ -170,9 +174,11 @@ class Obstacle(Frame):
     )
 
     rules = (
-        Rule(absent=("stiffness",), without=("damping", "dissipation", "friction")),
+        Rule(absent=("stiffness", "sag"), without=("damping", "dissipation", "friction")),
+        Rule(absent=("sag",), without=("restitution",)),
+        Rule(given=("sag",), without=("stiffness", "damping")),
         Rule("law", (KELVIN_VOIGT,), without=("dissipation",)),
-        Rule("law", (HUNT_CROSSLEY,), without=("damping",)),
+        Rule("law", (HUNT_CROSSLEY,), without=("damping", "sag", "restitution")),
     )
 
     exactly_one = tuple(SHAPES)
@@ -182,6 +188,11 @@ class Obstacle(Frame):
         """The shape."""
         return next(self.entries[key] for key in SHAPES if self.entries[key] is not None)
 
+    @property
+    def touchable(self) -> bool:
+        """Whether contacts may name it."""
+        return self.given("stiffness") or self.given("sag")
+
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)
         given = [key for key in SHAPES if self.given(key)]
@@ -189,14 +200,31 @@ class Obstacle(Frame):
             found = " and ".join(given) or "none of them"
             mend = "keep one of them" if given else f"add `plane: {SHAPES['plane'].example}`, for example"
             context.report.add(self.place, path, f"one of {', '.join(SHAPES)}", found, mend)
-        friction, damping = self.friction, self.damping
-        if friction is not None and not friction.given("damping") and not (damping and damping.value):
+        friction, damping, soft = self.friction, self.damping, self.given("sag")
+        if soft and friction is not None:
+            own = [key for key in ("stiffness", "damping") if friction.given(key)]
+            damping, e = None, self.restitution
+            if own or not e or e.value >= 1:
+                expected = "friction as stiff and as damped as the surface: beside `sag` a `restitution` below 1"
+                found = f"its own {' and '.join(own)}" if own else "no damping"
+                mend = f"leave {' and '.join(own)} out" if own else "write `restitution: 0.5`"
+                context.report.add(friction.place, join(path, "friction"), expected, found, mend)
+        elif friction is not None and not friction.given("damping") and not (damping and damping.value):
             expected = "a damping of the friction, or of the surface: the stick needs one"
             context.report.add(friction.place, join(path, "friction"), expected, "neither", "add `damping: 60`")
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        if rule.given:
+            return f"`sag` without `{key}`", "both", f"leave `{key}` out, or `sag`"
         if not rule.key:
-            return f"a `stiffness` beside `{key}`", "none", "add `stiffness: 1e5`"
+            *_, needed = rule.absent if key == "restitution" else ("stiffness",)
+            return f"a `{needed}` beside `{key}`", "none", f"add `{needed}: {self.fields[needed].example}`"
+        if self.law == HUNT_CROSSLEY and key != "damping":
+            return (
+                f"`stiffness` by `law: {self.law}`",
+                f"`{key}`",
+                "write `stiffness` and `dissipation`, or another `law`",
+            )
         other = "dissipation" if key == "damping" else "damping"
         return f"`{other}` by `law: {self.law}`", f"`{key}`", f"write `{other}`, or another `law`"
 
@@ -286,7 +314,7 @@ def check_contacts(
     contacts: Sequence[Contact | None] | None, world: Mapping[str, Obstacle | None], path: str, context: Context
 ) -> None:
     """Report contacts with what is no obstacle or has no surface, and names that a contact before has."""
-    taken, touchable = [*context.contacts], [key for key, it in world.items() if it is None or it.given("stiffness")]
+    taken, touchable = [*context.contacts], [key for key, it in world.items() if it is None or it.touchable]
     for i, contact in enumerate(contacts or ()):
         if contact is None or contact.entries["with"] is None:
             continue
@@ -294,7 +322,9 @@ def check_contacts(
         if name not in touchable:
             mend = "give it a `stiffness`" if name in world else suggestion(name, touchable, "there are")
             mend = mend or "add for example `world: {floor: {plane: {}, stiffness: 1e5, damping: 60}}`"
-            context.report.add(place, f"{where}.with", "an obstacle of `world` with a `stiffness`", f"`{name}`", mend)
+            context.report.add(
+                place, f"{where}.with", "an obstacle of `world` with a `stiffness` or `sag`", f"`{name}`", mend
+            )
         for label in contact.names:
             if label in taken:
                 expected, mend = "a name of its own for each contact", "give it a `name`"

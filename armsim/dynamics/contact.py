@@ -55,21 +55,17 @@ class Contact(ExternalWrench):
 
     Attributes:
         name: Of the contact.
-        obstacle: The solid, with a surface.
+        obstacle: The solid.
+        surface: The law of its forces.
         radius: Of the sphere; 0 for a point [m].
     """
 
     name: str
     obstacle: Obstacle
+    surface: Surface
     radius: Scalar = 0.0
 
     follows = True
-
-    @property
-    def surface(self) -> Surface:
-        """The law of its forces."""
-        assert self.obstacle.surface is not None
-        return self.obstacle.surface
 
     @property
     def names(self) -> frozenset[str]:
@@ -127,7 +123,11 @@ class Contact(ExternalWrench):
 def contacts_of(arm: Arm) -> tuple[Contact, ...]:
     """The contacts of an arm with its world."""
     world = {obstacle.name: obstacle for obstacle in arm.world}
-    return tuple(Contact(at=it.at, name=it.name, obstacle=world[it.obstacle], radius=it.radius) for it in arm.contacts)
+    return tuple(
+        Contact(at=it.at, name=it.name, obstacle=world[it.obstacle], surface=it.surface, radius=it.radius)
+        for it in arm.contacts
+        if it.surface is not None
+    )
 
 
 def contact_wrenches(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Wrench] | None:

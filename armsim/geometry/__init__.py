@@ -6,7 +6,7 @@ Each shape has `gap(point)`: the signed distance of a point [m], and the outward
 from armsim.geometry.height_field import HeightField
 from armsim.geometry.separation import distance
 from armsim.geometry.shapes import Box, Cylinder, Geometry, Obstacle, Plane, Sphere
-from armsim.geometry.surface import CoulombFriction, Surface
+from armsim.geometry.surface import CoulombFriction, SoftSurface, Surface, damping_ratio
 
 __all__ = [
     "Box",
@@ -16,7 +16,9 @@ __all__ = [
     "HeightField",
     "Obstacle",
     "Plane",
+    "SoftSurface",
     "Sphere",
     "Surface",
+    "damping_ratio",
     "distance",
 ]

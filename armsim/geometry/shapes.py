@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from armsim.expr import absolute, maximum, sqrt, where
-from armsim.geometry.surface import Surface
+from armsim.geometry.surface import SoftSurface, Surface
 from armsim.spatial import ZERO, Pose, Scalar, Vector, X, Y, Z
 
 Gap = tuple[Scalar, Vector]  # signed distance [m], outward unit normal
@@ -104,7 +104,7 @@ class Obstacle:
     name: str
     shape: Geometry
     pose: Pose = Pose()
-    surface: Surface | None = None
+    surface: Surface | SoftSurface | None = None
 
     def gap(self, point: Vector) -> Gap:
         """As of the shape, for a point of the world; the normal along the world's axes."""

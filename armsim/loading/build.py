@@ -15,7 +15,7 @@ from armsim.expr import is_number
 from armsim.geometry import Obstacle
 from armsim.loading.frames import RADIANS, build_frame, place_joint
 from armsim.loading.settle import settle
-from armsim.loading.world import build_contacts, build_solids, build_world
+from armsim.loading.world import build_contacts, build_solids, build_world, with_surfaces
 from armsim.model import (
     BASE,
     JOINT_TYPES,
@@ -73,7 +73,9 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
         solids=tuple(solids),
         world=build_world(robot.world, degrees),
     )
-    return replace(arm, contacts=build_contacts(robot.contacts, arm)) if robot.contacts else arm
+    if not robot.contacts:
+        return arm
+    return with_surfaces(replace(arm, contacts=build_contacts(robot.contacts, arm)), arm.initial)
 
 
 def build_joint(joint: document.Joint, pre: Pose, offset: Scalar, after: Pose | None, degrees: bool) -> Joint:

@@ -32,7 +32,7 @@ from armsim.loading.reference import resolved_reference
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
-from armsim.loading.world import build_contacts, build_world
+from armsim.loading.world import build_contacts, build_world, with_surfaces
 from armsim.model import Arm
 from armsim.plant.columns import RowExtras
 from armsim.records import record
@@ -176,6 +176,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
 
     period = None if clock.sample_every is None else clock.at(clock.sample_every)
     initial_q = si(scenario.initial.q, arm.initial)
+    arm = with_surfaces(arm, initial_q) if arm.contacts else arm
     on = scenario.control is not None and scenario.control.on
     inputs = build_inputs(scenario.inputs, scenario.parameters, None if on else period)
     command: Command | None = inputs

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from armsim import document
 from armsim.document.world import HUNT_CROSSLEY
-from armsim.geometry import Box, CoulombFriction, Cylinder, Geometry, HeightField, Obstacle, Plane, Sphere, Surface
+from armsim.dynamics import effective_mass, frame_position
+from armsim.errors import UsageError
+from armsim.expr import sqrt
+from armsim.formulas.bounds import BOUNDS
+from armsim.geometry import (
+    Box,
+    CoulombFriction,
+    Cylinder,
+    Geometry,
+    HeightField,
+    Obstacle,
+    Plane,
+    SoftSurface,
+    Sphere,
+    Surface,
+    damping_ratio,
+)
 from armsim.geometry.shapes import polar
 from armsim.loading.frames import AXES, build_frame, turn_z_onto
 from armsim.model import Arm, ContactPoint, LinkFrame
@@ -26,11 +43,14 @@ def build_world(world: Mapping[str, document.Obstacle], degrees: bool) -> tuple[
     )
 
 
-def build_surface(it: document.Obstacle) -> Surface | None:
+def build_surface(it: document.Obstacle) -> Surface | SoftSurface | None:
     """The surface of an obstacle; None where nothing can touch it."""
+    given, friction, damping = it.friction, None, _or(it.damping, 0.0)
+    if it.sag is not None:
+        friction = None if given is None else CoulombFriction(given.static, given.kinetic, 0.0, 0.0)
+        return SoftSurface(it.sag, 0.0 if it.restitution is None else damping_ratio(it.restitution), friction)
     if it.stiffness is None:
         return None
-    given, friction, damping = it.friction, None, _or(it.damping, 0.0)
     if given is not None:
         own = _or(given.stiffness, it.stiffness), _or(given.damping, damping)
         friction = CoulombFriction(given.static, given.kinetic, *own)
@@ -56,6 +76,30 @@ def build_contacts(contacts: Sequence[document.Contact], arm: Arm) -> tuple[Cont
             at = LinkFrame(name, it.link, Pose(position=Vector(*center)))
             found.append(ContactPoint(name, at, it.entries["with"], solid.radius))
     return tuple(found)
+
+
+def with_surfaces(arm: Arm, q: Sequence[Scalar]) -> Arm:
+    """The arm, its contacts with the surfaces that it meets; what `sag` says is of its effective mass at q.
+
+    Raises:
+        UsageError: A contact has no such mass, or no weight.
+    """
+    world = {it.name: it for it in arm.world}
+    contacts = []
+    for it in arm.contacts:
+        obstacle = world[it.obstacle]
+        surface = obstacle.surface
+        if isinstance(surface, SoftSurface):
+            initial = arm.at(0.0)
+            _, normal = obstacle.gap(frame_position(initial, q, it.at))
+            surface = surface.met_by(effective_mass(initial, q, it.at, normal), sqrt(arm.gravity.dot(arm.gravity)))
+            stiffness, bounds = surface.stiffness, BOUNDS["N/m"]
+            if isinstance(stiffness, float) and not bounds.least <= stiffness <= bounds.largest:
+                expected = f"gravity, and at the start an arm that can move {it.name} along the normal of {it.obstacle}"
+                found, mend = f"a stiffness of {stiffness:g} N/m", "give `stiffness` and `damping` for `sag`"
+                raise UsageError.of(f"world.{it.obstacle}.sag", expected, found, mend)
+        contacts.append(replace(it, surface=surface))
+    return replace(arm, contacts=tuple(contacts))
 
 
 def build_solids(link: str, bodies: Iterable[Any], into: Pose) -> Iterator[Obstacle]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from armsim.expr import where
+from armsim.geometry import Surface
 from armsim.records import record
 from armsim.spatial import Inertia, Pose, Scalar
 
@@ -36,12 +37,14 @@ class ContactPoint:
         at: The point, or the sphere's centre.
         obstacle: Name of the obstacle.
         radius: Of the sphere; 0 for a point [m].
+        surface: Of the obstacle, as the arm meets it; None where that is not known yet.
     """
 
     name: str
     at: LinkFrame
     obstacle: str
     radius: Scalar = 0.0
+    surface: Surface | None = None
 
 
 @record

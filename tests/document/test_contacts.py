@@ -16,6 +16,11 @@ world:
   wall: {plane: {normal: [1, 0, 0]}, damping: 5}
   soft: {plane: {}, law: hunt_crossley, stiffness: 1e4, damping: 3}
   bare: {plane: {}}
+  hard: {plane: {}, restitution: 0.5}
+  both: {plane: {}, sag: 1e-4, stiffness: 1e5, restitution: 0.05}
+  wet: {plane: {}, sag: 1e-4, friction: {static: 0.3, damping: 3}}
+  dry: {plane: {}, sag: 1e-4, friction: {static: 0.3}}
+  odd: {plane: {}, law: hunt_crossley, sag: 1e-4}
 contacts:
   - {frame: tool, with: flor}
   - {frame: tool, with: bare}

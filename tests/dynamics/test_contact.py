@@ -352,6 +352,67 @@ def test_steps_without_contacts_while_all_are_far_change_nothing():
     assert near.qd == pytest.approx(run.qd[k:], abs=1e-10)
 
 
+# -- restitution and sag
+
+
+@pytest.mark.parametrize("restitution", [0.15, 0.5, 0.95])
+def test_a_body_leaves_with_the_restitution_that_is_asked_for(restitution):
+    """The effective mass is the whole block; the law is linear, so that without gravity's part the depth does not matter."""
+    robot = block("xz", (0, 0, -1e-6))
+    run = armsim.simulate(scene(robot, {"sag": 1e-11, "restitution": restitution}, q=[0.0, 0.01], qd=[0.0, -0.7]))
+    assert run.qd[-1, 1] == pytest.approx(0.7 * restitution, rel=1e-6)
+
+
+def test_the_arms_weight_at_the_place_sinks_in_by_the_sag():
+    surface = {"sag": 2e-4, "restitution": 0.5, "friction": {"static": 0.4}}
+    asked = scene(block("xz", (0, 0, -G)), surface, q=[0.0, 0.001], duration=0.5)
+    run = armsim.simulate(asked)
+    assert run["gap_tool_floor_m"][-1] == pytest.approx(-2e-4, rel=1e-6)
+    friction = read_scenario(asked).arm.contacts[0].surface.friction
+    assert friction.stiffness == pytest.approx(MASS * G / 2e-4)
+
+
+def test_sag_and_restitution_are_those_of_the_pose_at_the_start_of_the_scenario(tmp_path):
+    """A robot with its own floor and contact: the scenario's pose decides; saved runs give the same bits."""
+    world = {"floor": {"plane": {"point": [0, 0, -1]}, "sag": 1e-4, "restitution": 0.6}}
+    bare = {"format": "armsim/scenario/1", "robot": "arm5", "duration": 1, "integrator": {"method": "rk4", "dt": 1e-3}}
+    robot = {
+        **read_scenario(bare).scenario_data["robot"],
+        "world": world,
+        "contacts": [{"frame": "tool", "with": "floor"}],
+    }
+    q = [0.3, -0.4, 0.5, 0.2, 0.1]
+    asked = {
+        "format": "armsim/scenario/1",
+        "robot": robot,
+        "duration": 0.02,
+        "integrator": {"method": "rk4", "dt": 1e-3},
+    }
+    asked |= {"initial": {"q": q, "qd": [0.0] * 5}}
+    scenario = read_scenario(asked)
+    (surface,) = (contact.surface for contact in scenario.arm.contacts)
+    (facts,) = scenario_overview(asked).robot.contacts
+    assert surface.stiffness == pytest.approx(facts.mass * G / 1e-4, rel=1e-3)
+    theta = math.asin(facts.damping_ratio)
+    assert math.exp(-(math.pi - 2 * theta) * math.tan(theta)) == pytest.approx(0.6)
+    run = armsim.simulate(asked)
+    run.save(tmp_path / "run")
+    assert armsim.simulate(tmp_path / "run" / "run.yaml").state == run.state
+    many = armsim.simulate_many(asked, {"robot.world.floor.sag": [1e-4, 2e-4], "initial.q[R2]": [-0.4, -0.3]})
+    single = [
+        armsim.simulate(asked, {"robot.world.floor.sag": sag, "initial.q[R2]": of})
+        for sag, of in ((1e-4, -0.4), (2e-4, -0.3))
+    ]
+    assert many.q.tolist() == [of.q[-1].tolist() for of in single]
+
+
+def test_a_place_that_cannot_move_along_the_normal_has_no_sag():
+    with pytest.raises(armsim.UsageError, match=r"world\.floor\.sag"):
+        read_scenario(scene(block("xy", (0, 0, -G)), {"sag": 1e-4}))
+    with pytest.raises(armsim.UsageError, match="gravity"):
+        read_scenario(scene(block("z"), {"sag": 1e-4}))
+
+
 # -- capsules
 
 
