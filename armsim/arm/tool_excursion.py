@@ -36,7 +36,7 @@ class ToolExcursion:
         deviation: Extreme distance from the path [m].
         manipulability: The least product of the singular values of the Jacobian, of what is followed (Yoshikawa 1985).
         joint: The joint that comes nearest to a limit; None where there is none.
-        margin: How near [rad or m]; None likewise.
+        margin: How near [rad or m], negative outside its range; None likewise.
     """
 
     frame: str
@@ -59,7 +59,8 @@ def tool_excursion(arm: Arm, motion: ToolMotion, times: Sequence[float]) -> Tool
             beside = follower.missing(np.array(now.q), *span.at(t)[:2])
             found.append((math.hypot(*J[:3] @ now.qd), math.hypot(*beside[:3]), -knot.S.prod(), t))
             for joint, x in zip(arm.joints, now.q, strict=True):
-                margins += [(abs(x - bound), t, joint.name) for bound in joint.bounds if bound is not None]
+                ways = zip((1, -1), joint.bounds, strict=True)
+                margins += [(way * (x - bound), t, joint.name) for way, bound in ways if bound is not None]
     speed, deviation, least = (Extreme(*max((row[k], row[-1]) for row in found)) for k in range(3))
     near = min(margins, default=None)
     limit = () if near is None else (near[2], Extreme(*near[:2]))

@@ -419,8 +419,9 @@ class Reference(Move):
             context.report.add(place, join(path, "end_frequency"), expected, "the same", mend)
 
     def lacks(self, key: str, path: str, context: Context) -> None:
-        kind = self.fields[key]
+        kind = (TOOL_LIMITS if self.of_tool and key in LIMITS else self.fields)[key]
         why = self.profile or next((limit for limit in LIMITS if self.entries[limit] is not None), "it")
+        why = "arc" if key == "through" else why
         found = f"nothing, and `{why}` needs it"
         context.report.add(self.place, join(path, key), kind.expected(context), found, f"add `{key}: {kind.example}`")
 

@@ -23,10 +23,12 @@ from armsim.references.tool_path import Span
 
 Array = Any  # numpy's
 TOLERANCE = 1e-10  # m and rad: most that the tool is beside its path between knots
+AIM = TOLERANCE / 2  # where it is looked for: elsewhere it may be somewhat more
 EXACT = 1e-13  # rad or m: a Newton correction that is rounding
 SINGULAR = 1e-7  # relative, of the least singular value of the Jacobian
 SHORTEST = 1e-8  # s: a knot that has to be closer to the one before cannot be reached
 ROUNDS = 10  # of Newton's method
+MOST_TRIES = 20_000  # of knots: a path that takes more is refused
 INNER = (0.25, 0.5, 0.75)  # parts of the time to the next knot at which the motion is checked
 AXES = {"full": [0, 1, 2], "x": [0], "y": [1], "z": [2], "free": []}  # of the frame, whose directions are followed
 
@@ -66,7 +68,8 @@ class Follower:
 
     def __init__(self, arm: Arm, frame: LinkFrame, follows: str) -> None:
         self.joints, self.axes, n = arm.joints, AXES[follows], arm.n
-        self.size = min((3, 5, 6, 6)[len(self.axes)], n)
+        self.conditions, self.tries = (3, 5, 6, 6)[len(self.axes)], 0
+        self.size = min(self.conditions, n)
 
         def pose(*q: Any) -> list[Any]:
             here, rows = frame_pose(arm, q, frame), frame_jacobian(arm, q, frame)
@@ -138,10 +141,10 @@ class Follower:
                 found = self.knot(span, t, q + (qd + v) * (h / 2) + (qdd - a) * (h * h / 12))
         return None if found is None or np.linalg.det(now.U @ found.J @ now.V.T) <= 0.0 else found
 
-    def outside(self, q: Array) -> Joint | None:
-        """The first joint that is out of its range."""
-        joints = zip(self.joints, q.tolist(), strict=True)
-        return next((joint for joint, x in joints if joint.limit is not None and not joint.limit.holds(x)), None)
+    def outside(self, *positions: Array) -> Joint | None:
+        """The first joint that is out of its range at one of some joint positions."""
+        joints = zip(self.joints, np.transpose(positions).tolist(), strict=True)
+        return next((joint for joint, xs in joints if joint.limit and not all(map(joint.limit.holds, xs))), None)
 
     def knots(self, span: Span, q: Array) -> Iterator[tuple[Knot, list[tuple[float, ...]]]]:
         """The knots of a span but the first, each with the quintics of all joints that lead there.
@@ -158,17 +161,20 @@ class Follower:
             raise Blocked(span, span.begin, q, joint)
         while now.t < span.end:
             t = span.end if now.t + h > span.end - SHORTEST else now.t + h
-            h, growth = t - now.t, 0.2
+            h, growth, joint = t - now.t, 0.2, None
+            self.tries += 1
             after = self.next_knot(span, now, t)
-            joint = None if after is None else self.outside(after.motion[0])
-            if after is not None and joint is None:
+            if after is not None:
                 pieces = [quintic_hermite(h, *x) for x in np.vstack([now.motion, after.motion]).T.tolist()]
-                inner = [(now.t + u * h, np.array([polynomial(c, u * h)[0] for c in pieces])) for u in INNER]
-                error = max(abs(self.missing(x, *span.at(s)[:2])).max() for s, x in inner)
-                growth = min(2.0, max(0.2, 0.9 * (TOLERANCE / max(error, 1e-16)) ** (1 / 6)))
-                if error <= TOLERANCE:
+                inner = [np.array([polynomial(c, u * h)[0] for c in pieces]) for u in INNER]
+                joint = self.outside(*inner, after.motion[0])
+            if after is not None and joint is None:
+                poses = [span.at(now.t + u * h)[:2] for u in INNER]
+                error = max(abs(self.missing(x, *pose)).max() for x, pose in zip(inner, poses, strict=True))
+                growth = min(2.0, max(0.2, 0.9 * (AIM / max(error, 1e-16)) ** (1 / 6)))
+                if error <= AIM:
                     now = after
                     yield now, pieces
             h *= growth
-            if h < SHORTEST:
+            if h < SHORTEST or self.tries > MOST_TRIES:
                 raise Blocked(span, now.t, now.motion[0], joint)

@@ -16,7 +16,7 @@ from armsim.dynamics import frame_pose
 from armsim.errors import FileFaults, UsageError
 from armsim.expr import Expr, leaves
 from armsim.files.faults import Fault
-from armsim.loading.tool_motion import Blocked, Follower
+from armsim.loading.tool_motion import MOST_TRIES, Blocked, Follower
 from armsim.model import Arm
 from armsim.references.hermite import quintic_hermite
 from armsim.references.piecewise import polynomial
@@ -27,8 +27,10 @@ from armsim.references.tool_path import Leg, Span, ToolMotion, arc, joined, line
 SAME = 1e-12  # 1 less the cosine of an angle between moves that is rounding
 BACK = -0.99  # cosine of an angle between moves whose corner would turn back
 SAMPLES = np.linspace(0.0, 1.0, 33)  # of a leg, at which its bend is looked for
-PROBE = 0.01  # of a span, beyond the place where it ends: is that out of reach?
-PROBES = 40  # joint positions from which that is looked for
+CROSSED = (
+    3e-6  # relative, of the least singular value, which goes to 0 as the way left; at the end of the reach as its root
+)
+START = 1e-6  # m: a path that ends before has not begun
 Law = Callable[[Any], Scaling]
 
 
@@ -150,18 +152,27 @@ class ToolPath:
     def blend(self, before: Leg, after: Leg) -> float | None:
         """The way before and after a point from which its corner is cut, 0 for no corner; None where the tool stops there."""
         along = before.at(before.length)[2][:3] @ after.at(0.0)[2][:3]
-        if self.x.times is not None or not before.curve.length * after.curve.length:
-            return None
         blend: float | None = self.moves[before.move].blend or self.x.blend
+        if self.x.times is not None or any(self.lingers(leg, blend or 0.0) for leg in (before, after)):
+            return None
         return 0.0 if along > 1.0 - SAME else blend if along > BACK else None
+
+    def lingers(self, leg: Leg, blend: float) -> bool:
+        """Whether a move only turns, or turns for longer than it leads along at the greatest speeds and slows a whole stretch."""
+        x: Any = self.x
+        way, turn = max(0.0, leg.curve.length - 2.0 * blend), math.hypot(*leg.turn)
+        bounded = x.angular_speed is not None and x.speed is not None
+        return not leg.curve.length or (bounded and turn * x.speed > way * x.angular_speed * self.angle)
 
     def passed(self, legs: list[Leg]) -> list[Leg]:
         """Legs without a stop between them."""
         found = joined(legs, [self.blend(a, b) or 0.0 for a, b in pairwise(legs)])
-        short = next((leg.move for leg in found if leg.length <= 0.0), None)
+        short = next((leg for leg in found if leg.length <= 0.0), None)
         if short is not None:
             mend = "make `blend` less than half of the shortest move"
-            raise self.fault(short, "a move longer than what `blend` cuts from it", "a shorter one", mend)
+            raise self.fault(
+                short.move, "a move longer than what `blend` cuts from it", f"{-short.length:.6g} m too little", mend
+            )
         return found
 
     def bounds(self, legs: Sequence[Leg]) -> ScalingBounds:
@@ -179,18 +190,25 @@ class ToolPath:
         return ScalingBounds(max(far / x.speed, across), far / x.acceleration, far / x.jerk if x.jerk else 0.0)
 
     def refusal(self, follower: Follower, span: Span, t: float, q: Any, joint: Any) -> FileFaults:
-        """That the path cannot be followed, with the place and what binds: of joint positions around there, none is beyond it."""
+        """That the path cannot be followed, with the place and what binds."""
         x, y, z = span.at(t)[0]
         mend = "begin in another pose (`initial.q`), or lead the path elsewhere"
-        beyond, guesses = t + PROBE * (span.end - t), np.random.default_rng(0).normal(q, 0.5, (PROBES, len(q)))
+        last, n = follower.knot(span, t, q), len(q)
+        way = round(polynomial(span.way, t - span.origin)[0] + span.leg.first, 9)
         if joint is not None:
             found = f"{joint.name} at the end of its range"
-        elif any(follower.knot(span, beyond, guess) is not None for guess in guesses):
-            found, mend = "a singular position", "lead the path around it, or pass it by a move with `joints`"
+        elif follower.tries > MOST_TRIES:
+            found = f"more than {MOST_TRIES} tries of a knot"
+        elif way < START and n < follower.conditions and self.follows != "free":
+            found = f"{n} joints, which keep at most {n} of its {follower.conditions} conditions"
+            mend = f"write {'`orientation: z`, or ' * (n == 5)}`orientation: free`"
+        elif last is None or last.S[-1] < CROSSED * last.S[0]:
+            found = "a singular position"
+            if way > START:
+                mend = "lead the path around it, or pass it by a move with `joints`"
         else:
             found = "the end of what the arm can reach"
             mend += "" if self.follows == "free" else ", or let the tool turn: `orientation: free`"
-        way = round(polynomial(span.way, t - span.origin)[0] + span.leg.first, 9)
         along = f"{way:.6g} {'m along it' if span.leg.curve.length else 'of the turn'}, at t = {t:.6g} s"
         where = f"{along}, {self.frame.name} at [{x:.6g}, {y:.6g}, {z:.6g}] m"
         return self.fault(span.leg.move, "a path that the arm can follow", f"{found}: {where}", mend)

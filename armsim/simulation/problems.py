@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Literal, get_args
 
+from armsim.control import OperationalSpace
 from armsim.measures.settling import SHARE
 from armsim.records import PARTS, record
 from armsim.simulation.angles import POSITION
@@ -115,6 +116,7 @@ def problems(run: Result, joints: Sequence[JointSummary], saturated: Sequence[st
         saturated: Joints whose drive is at a limit at the end.
     """
     found: list[Problem] = []
+    of_joints = not isinstance(getattr(run.plant.command, "law", None), OperationalSpace)  # else the tool follows
     for i, (entry, joint, travel) in enumerate(zip(joints, run.plant.arm.joints, travels(run), strict=True)):
         figures, motor = entry.figures, joint.motor
         if figures is None:
@@ -131,7 +133,7 @@ def problems(run: Result, joints: Sequence[JointSummary], saturated: Sequence[st
         if thermal is not None and thermal.max is not None and peak is not None and peak > thermal.max:
             found.append(HotWinding("winding", joint.name, peak, float(thermal.max)))
         off = figures.rms_error
-        if travel > ROUNDING and off is not None and off > FOLLOWED * travel:
+        if travel > ROUNDING and off is not None and off > FOLLOWED * travel and of_joints:
             found.append(NotFollowed("not_followed", joint.name, off, travel))
         band, error = SHARE * abs(way(run, i)), abs(entry.error or 0.0)
         explained = band + DROOPED * abs(entry.droop or 0.0)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import armsim
 from armsim import FileFaults, UsageError
@@ -107,8 +109,8 @@ def test_the_tool_stays_on_its_path_between_knots(robot, q, reference):
     far, turned = beside(made)
     follows = reference.get("orientation", "full")
     columns = {"full": [0, 1, 2], "free": []}.get(follows, ["xyz".find(follows)])
-    assert far < 2 * TOLERANCE
-    assert max(turned[columns], default=0.0) < 2 * TOLERANCE
+    assert far < TOLERANCE
+    assert max(turned[columns], default=0.0) < TOLERANCE
 
 
 @pytest.mark.parametrize("orientation", ["full", "y", "free"])
@@ -185,7 +187,7 @@ def test_joint_moves_and_lines_follow_one_another():
     assert at(reference, 0.5)[1] == pytest.approx([0] * 6, abs=1e-12)
     assert at(reference, 99)[0] == pytest.approx(PUMA, abs=0)
     assert at(reference, 0.25)[0] == pytest.approx((np.array(PUMA) + path[0]["joints"]) / 2)
-    assert beside(made)[0] < 2 * TOLERANCE
+    assert beside(made)[0] < TOLERANCE
 
 
 def test_times_lead_from_rest_to_rest():
@@ -322,7 +324,55 @@ def test_what_is_no_path_is_refused(reference, told):
 
 def test_five_joints_cannot_keep_an_orientation_and_are_told_to_let_it_go(told):
     fault = refusal(told, "arm5", [0.2, -0.6, 0.3, 0.4, -0.4], {"line": [0.3, 0.3, 0.2], "times": [1]})
-    assert "orientation: free" in fault.mend
+    assert "at most 5 of its 6 conditions" in fault.found
+    assert "`orientation: z`" in fault.mend
+
+
+def test_a_wrist_that_is_aligned_at_the_start_is_told_to_begin_elsewhere(told):
+    fault = refusal(told, "ur5e", [0, -1.2, 1.5, -1.0, 0, 0], {"line": [-0.5, -0.3, 0.3], "times": [2]})
+    assert "singular" in fault.found
+    assert "initial.q" in fault.mend
+
+
+def test_a_path_that_takes_too_many_knots_is_refused(told, monkeypatch):
+    for module in ("tool_motion", "tool_reference"):
+        monkeypatch.setattr(f"armsim.loading.{module}.MOST_TRIES", 10)
+    assert "more than 10 tries" in refusal(told, "puma560", PUMA, CORNERS).found
+
+
+def test_a_joint_that_leaves_its_range_between_knots_is_refused(told):
+    line = {"line": [1.1, 0.5, 0], "orientation": "free", "times": [2]}
+    turn = motion("two_link", [-1.2, 1.5], line)
+    inner = [a + u * (b - a) for a, b in pairwise(turn.knots) for u in (0.25, 0.5, 0.75)]
+    between, most = (max(at(turn, t)[0][1] for t in times) for times in (inner, turn.knots))
+    assert between > most
+    robot = armsim.load_robot("two_link").document.as_data()
+    robot["joints"] = [dict(joint) for joint in robot["joints"]]
+    upper = math.degrees((between + most) / 2)
+    robot["joints"][1] = dict(robot["joints"][1]) | {"initial": 90, "limits": {"lower": 0, "upper": upper}}
+    assert "elbow at the end of its range" in refusal(told, robot, [-1.2, 1.5], line).found
+
+
+def test_a_move_that_turns_more_than_it_leads_along_does_not_slow_its_neighbours():
+    q = [0.1, -1.2, 1.5, -1.0, -1.2, 0.3]
+    arm = armsim.load_robot("ur5e").arm
+    pose = frame_pose(arm, q, arm.tool)
+    x, y, z = (float(x) for x in pose.position)
+    first, last = [x, y - 0.1, z], [x, y - 0.1, z - 0.03]
+    rpy = [
+        float(a)
+        for a in (Rotation.from_rotvec([0, 0, 0.5]) * Rotation.from_matrix([[*r] for r in pose.rotation])).as_euler(
+            "xyz"
+        )
+    ]
+    path = {"path": [{"line": first}, {"line": last, "rpy": rpy}], "speed": 0.3, "acceleration": 1, "angular_speed": 1}
+    cut = motion("ur5e", q, path | {"blend": 0.01})
+    assert cut.knots[-1] == pytest.approx(motion("ur5e", q, path).knots[-1])  # it stops between them
+    assert cut.knots[-1] < 3
+    path["path"][1]["line"] = [x, y - 0.1, z - 0.3]
+    gentle = motion("ur5e", q, path | {"blend": 0.01})
+    speeds = [math.hypot(*at(gentle, t)[1]) for t in np.linspace(*np.array([0.2, 0.8]) * gentle.knots[-1], 99)]
+    assert min(speeds) > 0.01  # it passes
 
 
 def test_computed_torque_follows_a_path_within_the_integrators_error():
@@ -356,7 +406,7 @@ def test_a_reference_tells_what_the_tool_does():
     planned = armsim.reference(scenario("puma560", PUMA, {"line": [0.6, 0.3, 0.2], "speed": 0.25, "acceleration": 2}))
     tool = planned.tool
     assert tool.speed.value == pytest.approx(0.25, abs=1e-8)
-    assert tool.deviation.value < 2 * TOLERANCE
+    assert tool.deviation.value < TOLERANCE
     q, _, _ = at(planned.scenario.command.reference, tool.manipulability.t)
     J = np.array(frame_jacobian(planned.scenario.arm, q.tolist(), planned.scenario.arm.tool))
     assert tool.manipulability.value == pytest.approx(abs(np.linalg.det(J)), rel=1e-9)
