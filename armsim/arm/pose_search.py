@@ -15,6 +15,7 @@ from armsim.arm.arrays import Array, joined, row_array, row_count
 from armsim.arm.reach import usable_range
 from armsim.errors import ArmsimError, ShapeError, UsageError, spelled
 from armsim.expr import leaves, sqrt
+from armsim.files.nodes import quoted
 from armsim.inverse_kinematics.near import TOLERANCE, solve_near
 from armsim.inverse_kinematics.task import Pointing, PoseGoal
 from armsim.model import Arm, Limit, LinkFrame
@@ -87,6 +88,20 @@ class PoseSearch:
     limits: bool
     weights: Array
 
+    def __post_init__(self) -> None:
+        w = self.weights
+        if w.shape != (2,) or not (np.isfinite(w) & (w > 0.0)).all():
+            mend = "write for example weights=(1.0, 0.1)"
+            raise UsageError.of("weights", "two positive numbers, of position and angle", quoted(w.tolist()), mend)
+
+    @property
+    def idle(self) -> list[int]:
+        """Indices of the joints that do not carry the frame."""
+        arm = self.arm
+        links = [arm.links[i] for i in arm.path(arm.link_of(self.frame))]
+        carrying = {link.mimic.joint if link.mimic else link.name for link in links}
+        return [i for i, name in enumerate(arm.joint_names) if name not in carrying]
+
     def goal(self, numbers) -> PoseGoal:
         """The goal of position, quaternion or direction, and weights."""
         position, rest, weights = Vector(*numbers[:3]), numbers[3:-2], tuple(numbers[-2:])
@@ -130,6 +145,7 @@ class PoseSearch:
             asked = np.repeat(goals[left], last - first, axis=0)
             if self.limits and first >= FEW:  # solutions without limits are starts that no limit keeps from a corner
                 begin = free.fewest_turns(free.attempts(asked, begin), starts[0])[:, :-3]
+            begin[:, self.idle] = np.repeat(near[left][:, self.idle], last - first, axis=0)
             found = self.attempts(asked, begin).reshape(len(left), last - first, -1)
             found = found[np.arange(len(left)), self.cost(found).argmin(axis=1)]
             better = self.cost(found) < self.cost(best[left])
@@ -194,6 +210,8 @@ def solve_poses(search: PoseSearch, goals: Array, near: Array | None) -> PoseSol
         NoSolution: There is none of a single goal; says why.
     """
     start = even_starts(search.arm)[0] if near is None else near
+    if near is None:
+        start[search.idle] = np.array(search.arm.initial)[search.idle]
     many = row_count("inverse_kinematics", {"pose": goals, "near": start})
     rows, starts = (np.broadcast_to(x, (1 if many is None else many, x.shape[-1])) for x in (goals, start))
     blocks = [slice(i, i + BLOCK) for i in range(0, max(len(rows), 1), BLOCK)]
@@ -216,11 +234,14 @@ def every_solution(search: PoseSearch, goal: Array, near: Array | None, every_tu
     """
     from armsim.inverse_kinematics.solutions import solutions
 
-    if goal.ndim > 1:
-        raise ShapeError(f"pose: expected one, whose solutions are all wanted, found {len(goal)}")
+    for name, given in (("pose", goal), ("near", near)):
+        if given is not None and given.ndim > 1:
+            raise ShapeError(f"{name}: expected one, as all solutions are wanted, found {len(given)}")
     start = None if near is None else near.tolist()
     wanted = search.goal([*goal.tolist(), *search.weights.tolist()])
     found = solutions(search.arm, wanted, start, search.limits, every_turn)
+    if not np.isfinite(goal).all():
+        return PoseSolutions(np.empty((0, search.arm.n)), np.empty(0), np.empty(0))
     if not found:
         return solve_poses(search, goal, near)  # which says why
     q, distance, angle = (np.array([getattr(one, key) for one in found]) for key in ("q", "distance", "angle"))
@@ -235,15 +256,23 @@ def pose_goals(pose: Any, axis: tuple[str, ArrayLike] | None) -> Array:
         ShapeError: They have another shape.
     """
     position, rest = pose if isinstance(pose, tuple) and len(pose) == 2 else (pose, None)
-    parts = {"position": row_array("position", position, 3)}
-    if axis is not None:
-        parts["axis"] = row_array("axis", axis[1], 3)
-    elif rest is not None:
-        parts["quaternion"] = row_array("quaternion", rest, 4)
+    if rest is not None and axis is not None:
+        mend = "give the position alone with axis, or leave axis out"
+        raise UsageError.of("axis", "a pose without an orientation", "one with a quaternion", mend)
+    try:
+        parts = {"position": row_array("position", position, 3)}
+        if axis is not None:
+            parts["axis"] = row_array("axis", axis[1], 3)
+        elif rest is not None:
+            parts["quaternion"] = row_array("quaternion", rest, 4)
+    except UsageError:
+        mend = "write for example [0.4, 0, 0.3], or ([0.4, 0, 0.3], [0, 1, 0, 0])"
+        raise UsageError.of("pose", "numbers: a position or (position, quaternion)", quoted(pose), mend) from None
     if any((part == 0.0).all(axis=-1).any() for name, part in parts.items() if name != "position"):
         raise UsageError.of("orientation", "a quaternion or a direction", "zeros", "give one that is not zero")
+    many = row_count("pose", parts)
     goals = joined([*parts.values()])
-    return goals[0] if row_count("pose", parts) is None else goals
+    return goals[0] if many is None else goals
 
 
 def even_starts(arm: Arm) -> Array:

@@ -18,9 +18,10 @@ from armsim.arm.arrays import LEAST, brief, evaluate, joined, number_array, row_
 from armsim.arm.integration import check_tolerance
 from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
-from armsim.errors import ShapeError, UsageError
+from armsim.errors import ShapeError, UsageError, spelled
 from armsim.expr import Scalar, finite_or_nan, leaves, trace
 from armsim.files.faults import suggestion
+from armsim.files.nodes import quoted
 from armsim.formulas.bounds import BOUNDS
 from armsim.loading import Given, Overrides, read_robot
 from armsim.model import BASE, Arm, LinkFrame
@@ -330,34 +331,43 @@ class Robot:
 
         Levenberg-Marquardt from `near`, then from starts around it, further and further away, until one leads to the pose;
         without it from the middle of the joints' ranges. Every step is of least norm where there are more
-        joints than conditions. A row of many that has no solution is NaN.
+        joints than conditions. The solution is near `near`, not always the nearest: that is the first of `all`. Joints that do
+        not carry the frame stay at `near`, or at their initial positions. A row of many that has no solution is NaN.
 
         Args:
-            pose: `Frames` as `forward_kinematics` gives them, or positions alone [m], shape (3,) or (m, 3).
-            near: Joint positions to begin with [rad or m], shape (n,) or (m, n).
+            pose: `Frames` as `forward_kinematics` gives them, (position, quaternion), or positions alone [m], shape (3,) or
+                (m, 3).
+            near: Joint positions to begin with [rad or m], shape (n,), or (m, n) of one pose or m; of `all` one.
             all: Whether to return all solutions of one pose, shape (k, n), those next to `near` first; of arms with no more
                 joints than conditions. Joints are turned to next to `near`, or by "turns" in every way within their limits.
             limits: Whether the joints' limits hold.
             frame: Its name.
             axis: An axis of the frame and the direction in the world along which it is to point, such as ("z", [0, 0, -1]), of
                 shape (3,) or (m, 3); beside positions alone.
-            weights: Of position [1/m] and angle [1/rad], by which the nearest pose is told where there is no solution.
+            weights: Of position [1/m] and angle [1/rad], positive, by which the nearest pose is told where there is no solution.
             report: Whether to return `PoseSolutions`, with what is missing; of a row without a solution at the nearest pose.
 
         Raises:
             NoSolution: There is none of a single pose; says why, and has the nearest pose.
-            UsageError: All are asked for, and there are infinitely many.
+            UsageError: All are asked for, and there are infinitely many; an orientation comes with `axis`; or a number is none,
+                or out of range.
+            ShapeError: Shapes do not fit.
         """
         from armsim.arm.pose_search import PoseSearch, every_solution, pose_goals, solve_poses
 
         directions = {"x": X, "y": Y, "z": Z}
-        if axis is not None and axis[0] not in directions:
-            raise UsageError.of(
-                "axis", "x, y or z, and a direction", repr(axis[0]), 'write for example ("z", [0, 0, -1])'
-            )
+        if axis is not None and not (
+            isinstance(axis, (tuple, list)) and len(axis) == 2 and axis[0] in list(directions)
+        ):
+            example = spelled("--axis z=0,0,-1", 'axis=("z", [0, 0, -1])')
+            raise UsageError.of("axis", "x, y or z, and a direction", quoted(axis), f"write for example {example}")
         along = None if axis is None else directions[axis[0]]
-        search = PoseSearch(self.arm, self._evaluate, self._frame(frame), along, limits, np.array(weights, dtype=float))
+        search = PoseSearch(
+            self.arm, self._evaluate, self._frame(frame), along, limits, number_array("weights", weights)
+        )
         start = None if near is None else self._array("near", near)
+        if start is not None:
+            check_finite("near", start)
         goals = pose_goals(pose, axis)
         found = every_solution(search, goals, start, all == "turns") if all else solve_poses(search, goals, start)
         return found if report else found.q

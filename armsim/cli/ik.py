@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from armsim.model import Arm
 
 PLACE, TURN = ["x_m", "y_m", "z_m"], ["qw", "qx", "qy", "qz"]
+ANGLES = ["roll", "pitch", "yaw", "rx", "ry", "rz"]  # how columns begin that would have to be quaternions
 
 
 @click.command(
@@ -47,7 +50,7 @@ Examples:
 @click.option("--quat", metavar="W,X,Y,Z", help="Its orientation as a quaternion, of any length.")
 @click.option("--axis", metavar="A=X,Y,Z", help="The direction in the world along which its axis A, x, y or z, points.")
 @click.option("--frame", default="tool", metavar="NAME", help="The frame. [default: tool]")
-@click.option("--near", metavar="X,X,...", help="Joint positions to begin with [rad or m].")
+@click.option("--near", metavar="X,X,...", help="Joint positions to begin with, and to stay near [rad or m].")
 @flag("--all", "every", help="All solutions, named by their branches; of arms with as many joints as conditions.")
 @flag("--turns", help="With --all: of each all turns of the joints within their limits, too.")
 @flag("--no-limits", help="Take solutions beyond the joints' limits, too.")
@@ -78,39 +81,52 @@ def command(
     ROBOT is a robot file or the name of a shipped one. Positions are exact to rounding, and within the joints' limits. Without an
     orientation any will do. Where there is no solution, it says why and how far away the nearest pose is; the exit code is 1.
     """
+    from armsim.arm.pose_search import PoseSolutions
     from armsim.arm.robot import load_robot
     from armsim.files.new_file import check_output
 
-    given = [text is not None for text in (xyz, csv, output, rpy, quat, axis)]
-    whole = given[:3] in ([True, False, False], [False, True, True]) and "=" in (axis or "=")
-    if not whole or sum(given[3:]) > 1 or (csv and (rpy or quat)):
-        expected = "--xyz with at most one of --rpy, --quat and --axis z=X,Y,Z; or --csv and -o"
-        raise UsageError.of(
-            "armsim ik", expected, "another choice", "write for example --xyz 0.4,0,0.3 --axis z=0,0,-1"
-        )
+    options = {"--xyz": xyz, "--csv": csv, "-o": output, "--rpy": rpy, "--quat": quat, "--axis": axis}
+    given = {name: text for name, text in options.items() if text is not None}
+    turned = given.keys() - {"--xyz", "--csv", "-o"}
+    single = given.keys() - turned == {"--xyz"} and len(turned) < 2
+    many = given.keys() - turned == {"--csv", "-o"} and turned <= {"--axis"}
+    if not (single or many) or "=" not in given.get("--axis", "="):
+        expected = "--xyz with at most one of --rpy, --quat and --axis z=X,Y,Z; or --csv and -o, with or without --axis"
+        stated = ", ".join(f"{name} {text}" for name, text in given.items()) or "neither"
+        raise UsageError.of("armsim ik", expected, stated, "write for example --xyz 0.4,0,0.3 --axis z=0,0,-1")
+    if turns and not every:
+        raise UsageError.of("--turns", "--all beside it", "none", "write --all --turns")
     if output is not None:
         check_output(output, [str(csv), robot], force)
     arm = load_robot(robot, overrides)
     start = None if near is None else joint_values("near", near, arm.arm, display.degrees)
     letter, _, direction = (axis or "").partition("=")
     along: Any = None if axis is None else (letter, _numbers("axis", direction, 3))
-    pose: Any = _poses(csv) if csv is not None else _numbers("xyz", xyz or "", 3)
+    pose: Any = _poses(csv, axis) if csv is not None else _numbers("xyz", xyz or "", 3)
     if rpy is not None:
         angles = _numbers("rpy", rpy, 3, "deg" if display.degrees else "rad")
         radians = map(math.radians, angles) if display.degrees else angles
         pose = pose, [*quaternion(rotation_rpy(*radians))]
     elif quat is not None:
         pose = pose, _numbers("quat", quat, 4)
-    found: Any = arm.inverse_kinematics(
-        pose, start, "turns" if every and turns else every, not no_limits, frame, along, report=True
-    )
+    ask: Any = partial(arm.inverse_kinematics, pose, start, limits=not no_limits, frame=frame, axis=along, report=True)
+    found = ask(all="turns" if turns else every)
+    if start is not None and single and not every:
+        with suppress(UsageError):  # of infinitely many, or joints that are no chain
+            rivals = ask(all=True)
+            if rivals.branches and math.dist(rivals.q[0], start) < math.dist(found.q, start):
+                found = PoseSolutions(rivals.q[0], rivals.distance[0], rivals.angle[0], rivals.branches[:1])
     if output is not None:
         return _write(arm.arm, found, output, display)
     joints = arm.arm.joints
     solutions = []
     for name, q in zip(found.branches or ["-"], found.q.reshape(-1, len(joints)).tolist(), strict=True):
-        ends = [abs(x - end) for x, joint in zip(q, joints, strict=True) for end in joint.bounds if end is not None]
-        shown, margin = arm.arm.shown(q, display.degrees), min(ends, default=None)
+        room = [
+            min((abs(x - end) for end in joint.bounds if end is not None), default=math.inf)
+            for x, joint in zip(q, joints, strict=True)
+        ]
+        shown, nearest = arm.arm.shown(q, display.degrees), min(range(len(room)), key=room.__getitem__)
+        margin = joints[nearest].kind.shown(room[nearest], display.degrees) if min(room) < math.inf else None
         solutions.append({"branch": name, "q": shown, "margin": margin})
     missing = {"distance": float(found.distance.max()), "angle": float(found.angle.max())}
     keys = [*map(str, range(1, len(solutions) + 1))] if every else ["q"]
@@ -130,21 +146,27 @@ def command(
     return 0
 
 
-def _poses(csv: str) -> Any:
+def _poses(csv: str, axis: str | None) -> Any:
     """Positions, or positions and quaternions, of a file.
 
     Raises:
-        UsageError: A column is missing.
+        UsageError: A column is missing, or an orientation is in another form, or beside --axis.
     """
     from armsim.files.table_reader import read_table
 
     columns = read_table(csv)
-    headings = PLACE + TURN * ("qw" in columns)
+    turned = [name for name in columns if name.split("_")[0] in ANGLES + TURN]
+    headings = PLACE + TURN * bool(turned)
+    if (axis and turned) or not {*turned} <= {*TURN}:
+        expected = "positions alone with --axis" if axis else "orientations as quaternions: qw, qx, qy, qz"
+        raise UsageError.of(
+            csv, expected, f"columns {', '.join(turned)}", "leave --axis out" if axis else "write them as quaternions"
+        )
     if absent := [heading for heading in headings if heading not in columns]:
         mend = "name the columns x_m, y_m, z_m, and of orientations qw, qx, qy, qz"
         raise UsageError.of(csv, f"columns {', '.join(headings)}", f"no {', '.join(absent)}", mend)
     rows = [*zip(*map(columns.complete, headings), strict=True)]
-    return ([row[:3] for row in rows], [row[3:] for row in rows]) if "qw" in columns else rows
+    return ([row[:3] for row in rows], [row[3:] for row in rows]) if turned else rows
 
 
 def _write(arm: Arm, found: PoseSolutions, output: str, display: Display) -> int:

@@ -82,7 +82,7 @@ def solutions(
         arm: The arm, n joints.
         goal: Of floats.
         near: Of the turns of a joint that lead to the same pose, the nearest to this is taken [rad or m]; the middle of the
-            joint's range, or 0, unless given.
+            joint's range, or 0, unless given. Joints that do not carry the frame stay here, or at their initial positions.
         limits: Whether joints have to be within their limits.
         every_turn: All turns within limits instead, each a solution.
 
@@ -93,6 +93,7 @@ def solutions(
     bounds = [joint.bounds if limits else (None, None) for joint in arm.joints]
     ranges = [(-math.inf if a is None else a, math.inf if b is None else b) for a, b in bounds]
     middle = [sum(ends) / 2 if math.isfinite(sum(ends)) else 0.0 for ends in ranges] if near is None else near
+    rest, own = arm.initial if near is None else near, kinematic_loop(arm, goal).joints
     ends: list[PoseSolution] = []
     for start in candidates(arm, goal)[0].tolist():
         if math.isfinite(sum(start)) and _apart(start, ends, turning):
@@ -102,10 +103,11 @@ def solutions(
     found = []
     for end, branch in zip(ends, branch_names(arm, goal.frame, [end.q for end in ends]), strict=True):
         _, J = goal.linearized(arm, end.q)
-        sizes = np.linalg.svd(np.array(J)[:, kinematic_loop(arm, goal).joints])[1]
+        sizes = np.linalg.svd(np.array(J)[:, own])[1]
         singular = bool(sizes[-1] < SINGULAR * sizes[0])
         branch += ", singular" * singular
         choices = [_turns(*each, every_turn) for each in zip(end.q, middle, turning, ranges, strict=True)]
+        choices = [choices[i] if i in own else [rest[i]] for i in range(arm.n)]
         for q in product(*choices):
             found.append(Solution(np.array(q), branch, end.distance, end.angle, singular))
     return sorted(found, key=lambda one: np.linalg.norm(one.q - middle))

@@ -103,3 +103,35 @@ def test_a_file_without_positions_is_refused(armsim, told, tmp_path, monkeypatch
     done = armsim("ik", "ur5e", "--csv", "places.csv", "-o", "q.csv")
     assert done.code == 2
     told(done.err)
+
+
+@pytest.mark.parametrize(
+    ("args", "content"),
+    [
+        (("--csv", "places.csv", "-o", "q.csv"), "x_m,y_m,z_m,qx\n0.4,0.2,0.3,1\n"),
+        (("--csv", "places.csv", "-o", "q.csv", "--axis", "z=0,0,1"), "x_m,y_m,z_m,qw,qx,qy,qz\n0.4,0.2,0.3,1,0,0,0\n"),
+        (("--csv", "places.csv", "-o", "q.csv"), "x_m,y_m,z_m,roll_rad\n0.4,0.2,0.3,1\n"),
+        (("--xyz", "0.4,0.2,0.3", "--turns"), ""),
+        (("--xyz", "0.4,0.2,0.3", "-o", "q.csv"), ""),
+    ],
+    ids=["some", "axis", "roll", "turns", "output"],
+)
+def test_no_orientation_and_no_option_is_dropped_silently(armsim, told, tmp_path, monkeypatch, args, content):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "places.csv").write_text(content)
+    done = armsim("ik", "ur5e", *args)
+    assert (done.code, done.out) == (2, "")
+    told(done.err)
+
+
+def test_near_prints_the_nearest_of_all_solutions_of_a_pose(armsim):
+    near = [0.5, 1.0, 1.5, -1.0, -0.5, 2.0]
+    args = (*POSE, "--rpy", "pi,0.3,0", "--near", ",".join(map(str, near)))
+    found, listed = answer(armsim, *args)["solutions"][0]["q"], answer(armsim, *args, "--all")["solutions"]
+    assert math.dist(found, near) <= min(math.dist(one["q"], near) for one in listed) + 1e-9
+
+
+def test_the_room_to_a_limit_is_in_the_unit_of_the_joint(armsim):
+    args = (*POSE, "--rpy", "180deg,0,0", "--near", "0,0,0,0,0,0")
+    plain, found = answer(armsim, *args), answer(armsim, *args, "--deg")
+    assert found["solutions"][0]["margin"] == pytest.approx(math.degrees(plain["solutions"][0]["margin"]), rel=1e-12)

@@ -153,6 +153,18 @@ def test_other_frames_have_solutions_of_their_own():
         robot.inverse_kinematics(pose, frame="lefty")
 
 
+def test_joints_that_do_not_carry_the_frame_stay_where_they_are():
+    robot, frame = armsim.load_robot("torso"), "left_hand"
+    idle = [i for i, name in enumerate(robot.joints) if name.startswith("R")]
+    near = robot.initial + 0.1
+    place, (w, x, y, z) = robot.forward_kinematics(robot.initial + 0.2, frame)
+    axis = ("z", [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+    for start, rest in ((None, robot.initial), (near, near)):
+        for every in (False, True, "turns"):
+            q = np.atleast_2d(robot.inverse_kinematics(place, start, every, frame=frame, axis=axis))
+            assert (q[:, idle] == rest[idle]).all()
+
+
 def test_a_place_out_of_reach_is_missed_by_its_distance_from_the_circle(two_rods, told):
     with pytest.raises(NoSolution) as caught:
         two_rods.inverse_kinematics([0.6, 0.8, 0.0])
@@ -201,8 +213,8 @@ def test_a_single_pose_that_is_not_finite_has_positions_that_are_not(two_rods):
 
 
 def test_all_solutions_of_a_pose_that_is_not_finite_or_out_of_all_reach_are_none(two_rods):
-    for place in ([math.nan, 0, 0], [1e300, 0, 0]):
-        assert np.isnan(two_rods.inverse_kinematics(place, all=True)).all()
+    assert two_rods.inverse_kinematics([math.nan, 0, 0], all=True).shape == (0, 2)
+    assert np.isnan(two_rods.inverse_kinematics([1e300, 0, 0], all=True)).all()
     with pytest.raises(NoSolution):
         two_rods.inverse_kinematics([1e9, 0, 0], all=True)
 
@@ -233,6 +245,13 @@ def test_what_is_no_pose_is_refused(two_rods, told):
         (UsageError, [0.1, 0.2, 0], {"axis": ("w", [0, 0, 1])}),
         (UsageError, None, {}),
         (ShapeError, [0.1, 0.2, 0], {"near": [0.0]}),
+        (UsageError, ([0.1, 0.2, 0], [1, 0, 0, 0]), {"axis": ("z", [0, 0, 1])}),
+        (UsageError, [0.1, 0.2, 0], {"axis": "z"}),
+        (UsageError, [0.1, 0.2, 0], {"weights": (-1.0, 0.0)}),
+        (UsageError, [0.1, 0.2, 0], {"weights": (1.0,)}),
+        (UsageError, [0.1, 0.2, 0], {"near": [math.nan, 0.0]}),
+        (ShapeError, [0.1, 0.2, 0], {"near": [[0.0, 0.0]] * 3, "all": True}),
+        (ShapeError, ([[0.1, 0.2, 0]] * 2, [[1, 0, 0, 0]] * 3), {}),
     ):
         with pytest.raises(kind) as caught:
             two_rods.inverse_kinematics(pose, **more)
