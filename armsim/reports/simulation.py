@@ -13,7 +13,7 @@ from armsim.simulation.angles import turned
 from armsim.simulation.energy_balance import EnergyBalance
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.problems import LongAtLimit
-from armsim.simulation.summary import EndState, RunSummary, Summary
+from armsim.simulation.summary import ContactSummary, EndState, RunSummary, Summary
 
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 
@@ -67,6 +67,7 @@ def outcome(summary: RunSummary, degrees: bool, verbose: bool) -> list[str]:
         x, y, z = (fixed(value, 6) for value in end.tool.position)
         lines.append(f"tool     x {x}  y {y}  z {z} m")
         lines += figure_lines(end.joints, end.figures, degrees) if end.figures else []
+        lines += [wrapped(_contact_line(of)) for of in end.contacts or ()]
         lines += [*_energy_lines(end, 6 if verbose else 3), *step_error_lines(summary)]
     else:
         lines += ["", *advised]
@@ -83,6 +84,14 @@ def uncached() -> list[str]:
 
     why = cache.refusal()
     return [wrapped(f"! nothing is kept of what is compiled: {why}")] if why else []
+
+
+def _contact_line(of: ContactSummary) -> str:
+    """When it touched, and its normal force; of rows."""
+    if of.touched is None:
+        return f"contact  {of.name} touched in no row"
+    most = f"{number(of.most, 3)} N at most, at {of.at:g} s"
+    return f"contact  {of.name} touched at {of.touched:g} s: {most}; {number(of.end, 3)} N at the end"
 
 
 def _energy_lines(reached: EndState, digits: int) -> list[str]:

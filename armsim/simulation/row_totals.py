@@ -70,6 +70,27 @@ class Voltage(Extremes):
 
 
 @record(frozen=False)
+class NormalForce(Extremes):
+    """Extremes of the normal force of a contact.
+
+    Attributes:
+        touched: Index of the first row with a force; None if there is none.
+        strongest: Index of the row with the largest.
+    """
+
+    touched: int | None = None
+    strongest: int = 0
+
+    def locate(self, rows: int, seen: list[float]) -> None:
+        """Take numbers into account that follow so many rows; to be called before `add`."""
+        most = max(seen)
+        if most > max(self.most, 0.0):
+            self.strongest = rows + seen.index(most)
+            if self.touched is None:
+                self.touched = next(k for k, force in zip(count(rows), seen) if force > 0)
+
+
+@record(frozen=False)
 class Path:
     """Some columns of some rows, evenly spaced and at most `MOST` of them, however many rows there are.
 
@@ -106,6 +127,7 @@ class RowTotals:
         voltages: Of the motors whose voltage is limited, by joint.
         kinetic: Of kinetic energy [J].
         potential: Of potential energy [J].
+        forces: Normal forces, by contact [N].
     """
 
     width: int
@@ -115,6 +137,7 @@ class RowTotals:
     voltages: dict[str, Voltage]
     kinetic: Extremes
     potential: Extremes
+    forces: dict[str, NormalForce] = field(default_factory=dict)
     first: list[float] = field(default_factory=list)
     _rows: int = 0
 
@@ -130,16 +153,21 @@ class RowTotals:
         voltages = {name: Voltage(place["voltage", name], limit=limit) for name, limit in supplies if limit is not None}
         ways = [Extremes(place["q", joint.name]) for joint in arm.joints]
         path = Path([way.column for way in ways])
-        return cls(len(columns), ranges, ways, path, voltages, kinetic, potential)
+        normal = ("contact", "normal_force")
+        forces = {of.at: NormalForce(i) for i, of in enumerate(columns) if (of.quantity, of.of) == normal}
+        return cls(len(columns), ranges, ways, path, voltages, kinetic, potential, forces)
 
     def add(self, rows: Any) -> None:
         """Take rows into account: a flat sequence of doubles, row by row, whose slices are lists or memoryviews."""
         if not len(rows):
             return
         self.first = self.first or list(rows[: self.width])
-        for part in (*self.ranges.values(), *self.ways, *self.voltages.values(), self.kinetic, self.potential):
+        named = (*self.ranges.values(), *self.voltages.values(), *self.forces.values())
+        for part in (*named, *self.ways, self.kinetic, self.potential):
             seen: Any = rows[part.column :: self.width]
             seen = seen.tolist() if isinstance(seen, memoryview) else seen
+            if isinstance(part, NormalForce):
+                part.locate(self._rows, seen)
             part.add(seen)
             if isinstance(part, Range) and part.outside is None and part.beyond > 0:
                 outside = (k for k, q in zip(count(self._rows), seen) if q < part.lower or q > part.upper)

@@ -168,6 +168,25 @@ class OutsideRange:
 
 
 @record
+class ContactSummary:
+    """A contact in the rows of a run.
+
+    Attributes:
+        name: Its name.
+        touched: Time of the first row with a normal force [s]; None where there is none.
+        most: Largest normal force [N].
+        at: Its time [s].
+        end: Normal force at the end [N].
+    """
+
+    name: str
+    touched: float | None
+    most: float
+    at: float
+    end: float
+
+
+@record
 class EndState:
     """What a run came to, of one whose end is finite.
 
@@ -180,6 +199,7 @@ class EndState:
         ending: Limits that act at the end, and errors that grow; None of a diverged run.
         figures: Of merit; None of a run without them.
         problems: What these say went wrong; likewise.
+        contacts: The contacts with the world; None without.
     """
 
     joints: list[JointSummary]
@@ -190,6 +210,7 @@ class EndState:
     ending: Ending | None = field(default=None, metadata=OMIT)
     figures: ArmFigures | None = field(default=None, metadata=OMIT)
     problems: list[Problem] | None = field(default=None, metadata=OMIT)
+    contacts: list[ContactSummary] | None = field(default=None, metadata=OMIT)
 
 
 @record
@@ -310,7 +331,18 @@ def _end_state(run: Result, outside: list[OutsideRange]) -> EndState:
         ending=ends,
         figures=of_run(run) if run.figures else None,
         problems=problems(run, joints, ends.saturated) if run.figures and ends is not None else None,
+        contacts=_contacts(run) or None,
     )
+
+
+def _contacts(run: Result) -> list[ContactSummary]:
+    clock = run.scenario.clock
+    found = []
+    for name, rows in run.totals.forces.items() if run.count else ():
+        touched = None if rows.touched is None else clock.at(rows.touched * clock.log_every)
+        strongest = clock.at(rows.strongest * clock.log_every)
+        found.append(ContactSummary(name, touched, rows.most, strongest, run.end[rows.column]))
+    return found
 
 
 def pace(seconds: Mapping[str, float], counts: StepCounts) -> float:

@@ -352,6 +352,80 @@ def test_steps_without_contacts_while_all_are_far_change_nothing():
     assert near.qd == pytest.approx(run.qd[k:], abs=1e-10)
 
 
+# -- DynaMechs' terrain contact
+
+
+def dynamechs(p, v, duration, dt, surface, mu):
+    """A point mass on DynaMechs' terrain, by Runge and Kutta's method: position at the end.
+
+    The normal force is that of a spring and a damper and never pulls; the tangential one that of a spring and a damper from the
+    anchor, cut to the cone beyond it. The anchor stays while the contact sticks, and is the point after a step that slips.
+    """
+    k, c, kt, ct = surface
+    anchor = np.array(p)
+
+    def force(p, v):
+        normal = max(0.0, -k * p[2] - c * v[2]) if p[2] < 0 else 0.0
+        tangential = (-kt * (p - anchor) - ct * v) * [1, 1, 0]
+        size = math.hypot(*tangential)
+        slips = size > mu * normal
+        return np.array([0, 0, normal]) + tangential * (mu * normal / size if slips else 1.0), slips
+
+    def rate(y):
+        return np.concatenate([y[3:], force(y[:3], y[3:])[0] / MASS - [0, 0, G]])
+
+    y = np.array([*p, *v], dtype=float)
+    for _ in range(round(duration / dt)):
+        k1 = rate(y)
+        k2 = rate(y + dt / 2 * k1)
+        k3 = rate(y + dt / 2 * k2)
+        y = y + dt / 6 * (k1 + 2 * k2 + 2 * k3 + rate(y + dt * k3))
+        anchor = np.array(y[:3]) if force(y[:3], y[3:])[1] else anchor
+    return y
+
+
+@pytest.mark.parametrize(
+    ("velocity", "mu", "duration", "within"),
+    [
+        ([0.03, -0.02, 0.01], 2.0, 0.02, 1e-12),  # sticks
+        ([0.6, -0.8, 0.0], 0.4, 0.1, 1e-11),  # slips
+        ([0.6, -0.8, 0.0], 0.4, 0.5, 1e-3),  # has stopped: its anchor is less stretched, by 0.4 m g / k at most
+    ],
+)
+def test_a_point_mass_moves_as_on_dynamechs_terrain(velocity, mu, duration, within):
+    surface = (STIFF, DAMPING, STIFF, 400.0)
+    friction = {"static": mu, "stiffness": STIFF, "damping": 400.0}
+    start = [0.0, 0.0, -1.1 * MASS * G / STIFF]
+    asked = scene(
+        block("xyz", (0, 0, -G)),
+        {"stiffness": STIFF, "damping": DAMPING, "friction": friction},
+        "rk4",
+        duration,
+        start,
+        velocity,
+        5e-4,
+    )
+    run = armsim.simulate(asked)
+    assert run.q[-1] == pytest.approx(dynamechs(start, velocity, duration, 5e-4, surface, mu)[:3], abs=within)
+    assert math.hypot(*run.q[-1, :2]) > 1e-5
+
+
+def test_the_summary_tells_first_touch_and_the_largest_force(tmp_path):
+    """A spring without damper: it meets the floor at 10 ms and is stopped there after a quarter of a period."""
+    asked = scene(block(), {"stiffness": STIFF}, q=[0.01], qd=[-1.0], log={"every": 1e-4})
+    run = armsim.simulate(asked)
+    (told,) = run.summary()["contacts"]
+    assert told["touched"] == pytest.approx(0.01, abs=2e-4)
+    assert told["most"] == pytest.approx(math.sqrt(STIFF * MASS), rel=1e-4)
+    assert told["at"] == pytest.approx(0.01 + math.pi / (2 * OMEGA), abs=2e-4)
+    assert told["end"] == 0.0
+    run.save(tmp_path / "run")
+    assert armsim.load_run(tmp_path / "run").summary()["contacts"] == [told]
+    assert "contacts" not in armsim.simulate({**asked, "contacts": []}).summary()
+    (never,) = armsim.simulate({**asked, "duration": 0.001}).summary()["contacts"]
+    assert never["touched"] is None
+
+
 # -- restitution and sag
 
 
