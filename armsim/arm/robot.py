@@ -418,8 +418,9 @@ class Robot:
                 expected = "base, or the name of a joint or a frame"
                 raise UsageError.of("at", expected, repr(name), suggestion(name, known))
 
-        def body(arm, *motion):
-            internal = dynamics.InternalWrenches(arm, *motion)
+        def body(arm, q, qd, qdd):
+            touching = partial(dynamics.contact_wrenches, arm, q, qd)
+            internal = dynamics.InternalWrenches(arm, q, qd, qdd, touching)
             return [internal.at(name) for name in names]
 
         shape = (6,) if isinstance(at, str) else (len(names), 6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -108,6 +109,7 @@ def command(
     """
     from armsim.actuation import drive_torques, motor_demands
     from armsim.arm.overload import above_nominal, overloads
+    from armsim.dynamics import contact_wrenches
     from armsim.dynamics.internal import InternalWrenches, carriers
     from armsim.files.new_file import check_output
     from armsim.plant import slipping
@@ -143,7 +145,7 @@ def command(
     voltage, current = motor_demands(arm, rates, torque)
     slips = slipping(arm, pose) if holding else None
     exceeded = overloads(arm, rates, torque, voltage, current)
-    internal = InternalWrenches(arm, pose, rates, changes)
+    internal = InternalWrenches(arm, pose, rates, changes, partial(contact_wrenches, arm, pose, rates))
     carried = {name: internal.at(name) for name in carriers(arm)} if wrenches else {}
     lasting = above_nominal(arm, current) if holding else []
     q_shown = arm.shown(pose, display.degrees)

@@ -311,6 +311,7 @@ def _notes(robot: document.Robot) -> list[str]:
         "friction": any(getattr(x, "value", 1.0) for part in dry for x in (part.viscous, part.coulomb)),
         "springs": any(joint.spring is not None for joint in robot.joints),
         "stops": any(joint.limits is not None and joint.limits.stiffness is not None for joint in robot.joints),
+        "contacts": bool(robot.contacts),
     }
     found = [what for what in there if there[what]]
     return [f"Without the {' and '.join(found)} of the file."] if found else []

@@ -140,7 +140,7 @@ class SurfaceFriction(Document):
         (relation,) = self.relations
         if not relation.holds(self):
             static, kinetic = relation.numbers(self)
-            expected, mend = f"at most the static one, {static.text}", "swap the two"
+            expected, mend = f"at most the static one, {static.text}", "lower `kinetic`, or raise `static`"
             context.report.add(kinetic.place, join(path, "kinetic"), expected, kinetic.text, mend)
 
 
@@ -209,7 +209,12 @@ class Obstacle(Frame):
                 found = f"its own {' and '.join(own)}" if own else "no damping"
                 mend = f"leave {' and '.join(own)} out" if own else "write `restitution: 0.5`"
                 context.report.add(friction.place, join(path, "friction"), expected, found, mend)
-        elif friction is not None and not friction.given("damping") and not (damping and damping.value):
+        elif (
+            friction is not None
+            and self.touchable
+            and not friction.given("damping")
+            and not (damping and damping.value)
+        ):
             expected = "a damping of the friction, or of the surface: the stick needs one"
             context.report.add(friction.place, join(path, "friction"), expected, "neither", "add `damping: 60`")
 
@@ -293,6 +298,8 @@ class Contact(Document):
         return f"`{other}` without `{key}`", "both", f"leave `{key}` out, or `{other}`"
 
     def lacks(self, key: str, path: str, context: Context) -> None:
+        if key != "link" and not self.given("link"):
+            return  # one fault is enough
         expected = "a `frame`, or a `link` and a `sphere` or `capsule` in it"
         mend = f"add `{'sphere: {radius: 0.02}' if self.given('link') else 'frame: tool'}`, for example"
         context.report.add(self.place, path, expected, f"no `{key}`", mend)
@@ -320,13 +327,14 @@ def check_contacts(
             continue
         name, where, place = contact.entries["with"], join(path, f"contacts[{i}]"), contact.place_of("with")
         if name not in touchable:
-            mend = "give it a `stiffness`" if name in world else suggestion(name, touchable, "there are")
-            mend = mend or "add for example `world: {floor: {plane: {}, stiffness: 1e5, damping: 60}}`"
+            mend = "give it a `stiffness`" if name in world else suggestion(name, world, "there are")
+            if not world:
+                mend = "add for example `world: {floor: {plane: {}, stiffness: 1e5, damping: 60}}`"
             context.report.add(
                 place, f"{where}.with", "an obstacle of `world` with a `stiffness` or `sag`", f"`{name}`", mend
             )
         for label in contact.names:
-            if label in taken:
+            if label in taken and (contact.name or contact.frame or contact.link):
                 expected, mend = "a name of its own for each contact", "give it a `name`"
                 context.report.add(contact.place, where, expected, f"a second `{label}`", mend)
             taken.append(label)

@@ -12,7 +12,7 @@ from armsim.dynamics.external import OF_FRAME, ExternalWrench, link_wrenches
 from armsim.dynamics.factor import solve_ldl
 from armsim.dynamics.jacobian import frame_jacobian
 from armsim.dynamics.rnea import Wrench
-from armsim.expr import Scalar, both, divided, dot, negated, sqrt, where
+from armsim.expr import Scalar, both, divided, dot, exp, negated, sqrt, where
 from armsim.geometry import Obstacle, Surface
 from armsim.model import Arm, LinkFrame
 from armsim.records import record
@@ -80,6 +80,18 @@ class Contact(ExternalWrench):
         states = dict(zip(map(self.state, ANCHOR), center, strict=True))
         return states if friction.kinetic is None else {**states, self.state(COEFFICIENT): friction.static}
 
+    def relaxed(self, states: Mapping[str, Scalar], before: Vector, after: Vector, dt: Scalar) -> dict[str, Scalar]:
+        """The further states after a step of length dt [s] apart from the solid: its centre goes from `before` to `after` [m]."""
+        friction, begun = self.surface.friction, self.begin(before)
+        if friction is None:
+            return {}
+        kept = exp(-dt * friction.stiffness / friction.damping)
+        return {name: rest + (states[name] - begun[name]) * kept for name, rest in self.begin(after).items()}
+
+    def gap(self, center: Vector) -> Scalar:
+        """Distance from the solid where its centre is at a place, negative by the penetration [m]."""
+        return self.obstacle.gap(center)[0] - self.radius
+
     def state(self, part: str) -> str:
         """The name of a further state."""
         return f"{part}_{self.name}"
@@ -130,15 +142,17 @@ def contacts_of(arm: Arm) -> tuple[Contact, ...]:
     )
 
 
-def contact_wrenches(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Wrench] | None:
+def contact_wrenches(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], at: str | None = None) -> list[Wrench] | None:
     """The wrenches of contacts on every link, their anchors at rest in them; None for an arm without contacts.
 
     Args:
         arm: The arm, n joints.
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
+        at: Name of the frame whose contacts count; all unless given.
     """
-    return link_wrenches(arm, 0.0, q, contacts_of(arm), 0.0, qd)
+    of = [contact for contact in contacts_of(arm) if at in (None, contact.at.name)]
+    return link_wrenches(arm, 0.0, q, of, 0.0, qd)
 
 
 def effective_mass(arm: Arm, q: Sequence[Scalar], at: LinkFrame, normal: Vector) -> Scalar:

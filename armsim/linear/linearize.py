@@ -59,7 +59,7 @@ def linearize(
             raise KeyboardInterrupt
         if run.status == "diverged":
             raise _diverges(scenario, at)
-        state = run.state[: len(plant.slots)]  # without the work integrals of the run
+        state = replace(run.plant.parts(run.state), works=None, ahead=None).flat()
     t = scenario.clock.at(steps)
     if rest > 0.0:
         t, state = at, _land(scenario, plant, state, steps, rest)

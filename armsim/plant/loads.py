@@ -114,16 +114,12 @@ class Loads:
     def contact_states(self, q: Sequence[Scalar]) -> dict[str, Scalar]:
         """The further states of contacts that stick at joint positions q without friction force, by name."""
         found: dict[str, Scalar] = {}
-        for contact, center in zip(self.contacts, self._centers(q), strict=True):
+        for contact, center in zip(self.contacts, self.centers(q), strict=True):
             found |= contact.begin(center)
         return found
 
-    def gaps(self, q: Sequence[Scalar]) -> list[Scalar]:
-        """The gap of every contact at joint positions q [m]."""
-        pairs = zip(self.contacts, self._centers(q), strict=True)
-        return [contact.obstacle.gap(center)[0] - contact.radius for contact, center in pairs]
-
-    def _centers(self, q: Sequence[Scalar]) -> list[Vector]:
+    def centers(self, q: Sequence[Scalar]) -> list[Vector]:
+        """The centres of contacts at joint positions q [m]."""
         poses = own_poses(self.arm, q) if self.contacts else []
         places = [(self.arm.link_of(contact.at), self.arm.placement(contact.at)) for contact in self.contacts]
         return [poses[link].point(place.position) for link, place in places]

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 from armsim.actuation import CONTACTS, COUNTED, JointTorque, Works, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory, Seen
-from armsim.dynamics import Algorithm, ExternalWrench, InternalWrenches
+from armsim.dynamics import Algorithm, Contact, ExternalWrench, InternalWrenches
 from armsim.errors import Refusal
-from armsim.expr import Scalar, Structure, absolute, both, flatten, leaves, loop, mapped, minimum, unflatten, where
+from armsim.expr import Scalar, Structure, both, flatten, leaves, loop, mapped, minimum, unflatten, where
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import BASE, Arm, Motor
 from armsim.plant.columns import Layout, RowExtras
@@ -51,9 +51,6 @@ class StepRule:
     why: str
     no_dt: Refusal
     no_derivatives: Refusal
-
-
-CLEAR = 2.0  # least gap at both ends of a step in which none closes, over its change
 
 
 @record
@@ -197,7 +194,7 @@ class Plant:
     def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
         """The state one step later: command, torque, accelerate, integrate.
 
-        A step in which no contact can touch is made without them.
+        A step in which no contact can touch, by the gaps at its ends and the way between them, is made without them.
 
         Args:
             t: Time [s].
@@ -208,23 +205,24 @@ class Plant:
         if apart is None:
             return self._stepped(t, state, dt)
         x = self.parts(state)
-        before = self.loads.gaps(x.q)
-        near = reduce(minimum, before)
+        contacts, before = self.loads.contacts, self.loads.centers(x.q)
+        near = reduce(minimum, map(Contact.gap, contacts, before))
 
         def without(_: Scalar, y: State) -> tuple[Scalar, State]:
-            end, far = apart.parts(apart.step(t, y.flat(), dt)), near > 0.0
-            for a, b in zip(before, self.loads.gaps(end.q), strict=True):
-                far = both(far, minimum(a, b) > CLEAR * absolute(a - b))
+            end, far = apart.parts(apart.step(t, without_contacts(y).flat(), dt)), near > 0.0
+            for contact, a, b in zip(contacts, before, self.loads.centers(end.q), strict=True):
+                # a gap grows by no more than the way
+                far = both(far, minimum(contact.gap(a), contact.gap(b)) > (b - a).norm)
+                end.contacts |= contact.relaxed(y.contacts, a, b, dt)
+            if end.works is not None and y.works is not None:
+                end.works = with_others(end.works, y.works)
             return where(far, 2.0, 1.0), mapped(lambda new, old: where(far, new, old), end, y)
 
         def touching(_: Scalar, y: State) -> tuple[Scalar, State]:
-            # of contacts that are all apart the anchors are where they are: steps without them have left them behind
-            fresh = mapped(lambda new, old: where(near > 0.0, new, old), self.loads.contact_states(y.q), y.contacts)
-            return 2.0, self.parts(self._stepped(t, replace(y, contacts=fresh).flat(), dt))
+            return 2.0, self.parts(self._stepped(t, y.flat(), dt))
 
-        tried, y = loop([where(near > 0.0, 0.0, 1.0), without_contacts(x)], without, lambda tried, _: tried > 0.5, 1)
-        works = None if y.works is None or x.works is None else with_others(y.works, x.works)
-        _, y = loop([tried, replace(y, contacts=x.contacts, works=works)], touching, lambda tried, _: tried > 1.5, 1)
+        tried, y = loop([where(near > 0.0, 0.0, 1.0), x], without, lambda tried, _: tried > 0.5, 1)
+        _, y = loop([tried, y], touching, lambda tried, _: tried > 1.5, 1)
         return y.flat()
 
     def _stepped(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:

@@ -536,6 +536,42 @@ def test_ends_of_a_capsule_are_two_spheres_and_saved_so(tmp_path):
     assert armsim.simulate(tmp_path / "run" / "run.yaml").state == runs[0].state
 
 
+def test_a_step_across_a_ball_is_none_without_contacts():
+    """The gaps at both of its ends are positive, and do not tell it."""
+    ball = {"sphere": {"radius": 0.03}, "xyz": [0.06, 0, 0]}
+    asked = scene(block("x"), {"stiffness": 1e3}, "implicit_midpoint", 0.02, [0.0], [10.0], 0.01, ball)
+    plant = make_plant(read_scenario(asked))
+    assert plant.step(0.0, [0.0, 10.0], 0.01)[1] < 9.99
+    assert plant.step(0.0, [0.2, 10.0], 0.01) == [pytest.approx(0.3), 10.0]
+
+
+def test_the_stick_relaxes_alike_in_steps_with_and_without_contacts():
+    """Apart from the floor stretch and coefficient settle with the time constant of the stick."""
+    friction = {"static": 0.5, "kinetic": 0.3, "stiffness": STIFF, "damping": DAMPING}
+    plant = make_plant(read_scenario(scene(block("xz"), {"stiffness": STIFF, "friction": friction}, "rk4")))
+    state = [0.0, 1.0, 0.3, 0.0, 0.02, 0.0, 1.0, 0.3]
+    found, exact = plant.step(0.0, state, 1e-3), math.exp(-1e-3 * STIFF / DAMPING)
+    assert found[4:] == pytest.approx([3e-4 + 0.02 * exact, 0.0, 1.0, 0.5 - 0.2 * exact], rel=1e-12)
+    assert plant._stepped(0.0, state, 1e-3) == pytest.approx(found, rel=1e-5)
+
+
+def test_a_block_that_sticks_is_linearised_at_rest():
+    """The state of contacts is taken from the run, whose other states are more."""
+    surface = {"stiffness": 1e5, "damping": 600, "friction": {"static": 0.5, "kinetic": 0.3}}
+    asked = scene(block("xz", (3.0, 0, -G)), surface, "rodas", 1.0)
+    lin = armsim.linearize(asked, at=1.0)
+    assert lin.about.qdd == pytest.approx([0.0, 0.0], abs=1e-6)
+    assert armsim.linearize(asked).about.qdd == pytest.approx([3.0, -G])
+
+
+def test_internal_wrenches_count_the_contacts_of_a_robot():
+    """The floor bears what the tool has sunk in, so the base bears the less."""
+    robot = {**block("xz", (0, 0, -G)), "world": {"floor": {"plane": {}, "stiffness": STIFF}}}
+    arm = armsim.load_robot({**robot, "contacts": [{"frame": "tool", "with": "floor"}]})
+    weight = [wrench[5] for wrench in arm.wrenches([[0.0, 1e-3], [0.0, -1e-3]], at="base")]
+    assert weight == pytest.approx([MASS * G, MASS * G - STIFF * 1e-3])
+
+
 SEEDS = range(4)
 
 
