@@ -316,6 +316,7 @@ def test_a_line_is_refused_where_a_joint_leaves_its_range(told):
         {"path": [{"joints": PUMA, "line": [1, 1, 1]}, {"through": [1, 1, 1]}, {}], "times": [1, 2, 3]},
         {"path": [{"line": [0.6, 0.3, 0.2], "duration": 1}], "speed": 1, "acceleration": 1},
         {"xyz": [0.6, 0.3, 0.2], "times": [1]},
+        {"line": [0.6, 0.3, 0.2], "sped": 1, "acceleration": 1},
     ],
 )  # fmt: skip
 def test_what_is_no_path_is_refused(reference, told):
