@@ -333,6 +333,10 @@ def check_contacts(
             context.report.add(
                 place, f"{where}.with", "an obstacle of `world` with a `stiffness` or `sag`", f"`{name}`", mend
             )
+        elif contact.link and (it := world[name]) and it.given("heightfield"):
+            context.report.add(
+                place, where, "no terrain, which only points touch", "a `heightfield`", "write `frame`, without `link`"
+            )
         for label in contact.names:
             if label in taken and (contact.name or contact.frame or contact.link):
                 expected, mend = "a name of its own for each contact", "give it a `name`"

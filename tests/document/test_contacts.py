@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from armsim.errors import FileFaults
 from armsim.loading import read_scenario
+from armsim.loading.robot_file import load_robot_file
 
 SCENARIO = """\
 format: armsim/scenario/1
@@ -46,4 +49,28 @@ def test_faults_of_surfaces_and_contacts_are_explained(text, tmp_path, monkeypat
     (tmp_path / "s.yaml").write_text(text)
     with pytest.raises(FileFaults) as caught:
         read_scenario("s.yaml")
+    told(str(caught.value))
+
+
+def test_a_sphere_on_terrain_is_refused_and_a_point_is_not(tmp_path, monkeypatch, told):
+    # at a kink the distance of a sphere's centre from the tangent plane jumps: its contact would gain energy
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hills.csv").write_text("x_m,y_m,z_m\n-1,-1,0\n0,-1,0\n1,-1,0.5\n-1,1,0\n0,1,0\n1,1,0.5\n")
+    hills = {"hills": {"heightfield": {"csv": "hills.csv"}, "stiffness": 1e5}}
+    scenario = {"format": "armsim/scenario/1", "robot": "arm5", "duration": 1, "world": hills}
+    assert read_scenario(scenario | {"contacts": [{"frame": "tool", "with": "hills"}]}).arm.contacts
+    with pytest.raises(FileFaults) as caught:
+        read_scenario(scenario | {"contacts": [{"link": "R3", "sphere": {"radius": 0.05}, "with": "hills"}]})
+    told(str(caught.value))
+
+
+@pytest.mark.parametrize("hill", [{"plane": {}}, {"heightfield": {"csv": "hills.csv"}, "stiffness": 1e5}])
+def test_contacts_of_a_robot_are_checked_with_the_obstacles_of_its_scenario(hill, tmp_path, monkeypatch, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hills.csv").write_text("x_m,y_m,z_m\n0,0,0\n1,0,1\n0,1,0\n1,1,1\n")
+    world = "world: {hill: {plane: {}, stiffness: 1e5}}\ncontacts: [{link: R3, sphere: {radius: 0.05}, with: hill}]"
+    robot = Path(load_robot_file("arm5").sources[0].path).read_text(encoding="utf-8")
+    (tmp_path / "r.yaml").write_text(f"{robot}\n{world}\n")
+    with pytest.raises(FileFaults) as caught:
+        read_scenario({"format": "armsim/scenario/1", "robot": "r.yaml", "duration": 1, "world": {"hill": hill}})
     told(str(caught.value))
