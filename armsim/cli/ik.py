@@ -16,6 +16,7 @@ from armsim.cli.options import (
     flag,
     joint_values,
     number_value,
+    print_json,
     robot_argument,
     set_option,
 )
@@ -81,7 +82,7 @@ def command(
     ROBOT is a robot file or the name of a shipped one. Positions are exact to rounding, and within the joints' limits. Without an
     orientation any will do. Where there is no solution, it says why and how far away the nearest pose is; the exit code is 1.
     """
-    from armsim.arm.pose_search import PoseSolutions
+    from armsim.arm.pose_search import NoSolution, PoseSolutions
     from armsim.arm.robot import load_robot
     from armsim.files.new_file import check_output
 
@@ -110,7 +111,15 @@ def command(
     elif quat is not None:
         pose = pose, _numbers("quat", quat, 4)
     ask: Any = partial(arm.inverse_kinematics, pose, start, limits=not no_limits, frame=frame, axis=along, report=True)
-    found = ask(all="turns" if turns else every)
+    try:
+        found = ask(all="turns" if turns else every)
+    except NoSolution as error:
+        if display.as_json:
+            kinds = {joint.name: joint.kind for joint in arm.arm.joints}
+            beyond = {name: kinds[name].shown(x, display.degrees) for name, x in error.beyond.items()}
+            q = arm.arm.shown(error.q.tolist(), display.degrees)
+            print_json({**vars(error), "q": q, "beyond": beyond})
+        raise
     if start is not None and single and not every:
         with suppress(UsageError):  # of infinitely many, or joints that are no chain
             rivals = ask(all=True)
@@ -131,14 +140,14 @@ def command(
     missing = {"distance": float(found.distance.max()), "angle": float(found.angle.max())}
     keys = [*map(str, range(1, len(solutions) + 1))] if every else ["q"]
     columns = {key: ("q", one["q"]) for key, one in zip(keys, solutions, strict=True)}
-    kinds = [(joint.name, joint.type) for joint in joints]
+    types = [(joint.name, joint.type) for joint in joints]
     rows = [[key, one["branch"], number(one["margin"])] for key, one in zip(keys, solutions, strict=True)]
     display.print(
         lambda: {"robot": arm.arm.name, "frame": frame, "joints": arm.joints, "solutions": solutions, **missing},
         lambda: (
             f"{arm.arm.name}: joint positions that bring {frame} there, to "
             f"{missing['distance']:.1g} m and {missing['angle']:.1g} rad\n\n"
-            + state_table(kinds, columns, display.degrees, display.digits)
+            + state_table(types, columns, display.degrees, display.digits)
             + "\n\n"
             + table(["solution", "branch", "to a limit"], rows)
         ),

@@ -135,3 +135,13 @@ def test_the_room_to_a_limit_is_in_the_unit_of_the_joint(armsim):
     args = (*POSE, "--rpy", "180deg,0,0", "--near", "0,0,0,0,0,0")
     plain, found = answer(armsim, *args), answer(armsim, *args, "--deg")
     assert found["solutions"][0]["margin"] == pytest.approx(math.degrees(plain["solutions"][0]["margin"]), rel=1e-12)
+
+
+def test_no_solution_is_json_too_with_angles_in_degrees(armsim):
+    done = armsim("ik", "two_link", "--xyz", "0,2.5,0", "--json", "--deg")
+    found = json.loads(done.out)
+    assert done.code == 1
+    assert found.keys() == {"reason", "q", "distance", "angle", "beyond", "singular"}
+    assert (found["reason"], found["singular"], found["beyond"]) == ("reach", True, {})
+    assert found["q"] == pytest.approx([90, 0], abs=1e-2)
+    assert found["distance"] == pytest.approx(0.7, abs=1e-9)
