@@ -34,11 +34,16 @@ def reach(arm: Arm) -> float:
     joints = [arm.links_in_range[i] for i in path]
     if any(joint.kind.slides and None in joint.bounds for joint in joints):
         return math.inf
-    start = own_poses(arm, [0.0] * arm.n)[path[0]].position
+    start = reach_center(arm)
     rng = random.Random(0)
     poses = [list(arm.initial)]
     poses += [[rng.uniform(*usable_range(joint)) for joint in arm.joints] for _ in range(STARTS - 1)]
     return max(_climb(arm, joints, start, q) for q in poses)
+
+
+def reach_center(arm: Arm) -> Vector:
+    """Where the first joint on the tool's path is in the world [m]; a slide at its zero."""
+    return own_poses(arm, [0.0] * arm.n)[arm.path(arm.link_of(arm.tool))[-1]].position
 
 
 def usable_range(joint: Joint) -> tuple[float, float]:

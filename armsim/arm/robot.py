@@ -31,6 +31,7 @@ from armsim.spatial import X, Y, Z
 
 if TYPE_CHECKING:
     from armsim.arm.pose_search import PoseSolutions
+    from armsim.arm.workspace import Workspace
 
 LARGEST_POSITION = BOUNDS["rad or m"].largest  # up to there sine and cosine are exact to 2 ulp
 WHOLE = 64  # motions worth a thread
@@ -371,6 +372,30 @@ class Robot:
         goals = pose_goals(pose, axis)
         found = every_solution(search, goals, start, all == "turns") if all else solve_poses(search, goals, start)
         return found if report else found.q
+
+    def workspace(
+        self,
+        plane: Literal["xz", "xy", "yz"] = "xz",
+        at: float | None = None,
+        resolution: int = 61,
+        quaternion: ArrayLike | None = None,
+        axis: tuple[Literal["x", "y", "z"], ArrayLike] | None = None,
+    ) -> Workspace:
+        """Where in a plane of the world the tool can be, how well it moves there, and what the motors hold there.
+
+        Args:
+            plane: Of two of the world's axes.
+            at: Where it lies along the third [m]; through the first joint on the tool's path unless given.
+            resolution: Points along each side of a square as wide as the arm reaches.
+            quaternion: The tool's orientation, shape (4,); any will do unless it or an axis is given.
+            axis: An axis of the tool and the direction in the world along which it is to point, as of `inverse_kinematics`.
+
+        Raises:
+            UsageError: There is no such plane, the resolution is out of range, or the arm reaches infinitely far.
+        """
+        from armsim.arm.workspace import workspace
+
+        return workspace(self, plane, at, resolution, quaternion, axis)
 
     def _frame(self, name: str) -> LinkFrame:
         frames = {one.name: one for one in self.arm.frames}

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 PLACE, TURN = ["x_m", "y_m", "z_m"], ["qw", "qx", "qy", "qz"]
 ANGLES = ["roll", "pitch", "yaw", "rx", "ry", "rz"]  # how columns begin that would have to be quaternions
 
+rpy_option = click.option("--rpy", metavar="R,P,Y", help="Roll, pitch and yaw of the frame about fixed axes [rad].")
+quat_option = click.option("--quat", metavar="W,X,Y,Z", help="Its orientation as a quaternion, of any length.")
+axis_option = click.option(
+    "--axis", metavar="A=X,Y,Z", help="The direction in the world along which its axis A, x, y or z, points."
+)
+
 
 @click.command(
     "ik",
@@ -47,9 +53,9 @@ Examples:
 )
 @robot_argument
 @click.option("--xyz", metavar="X,Y,Z", help="Where the frame's origin is wanted in the world [m].")
-@click.option("--rpy", metavar="R,P,Y", help="Roll, pitch and yaw of the frame about fixed axes [rad].")
-@click.option("--quat", metavar="W,X,Y,Z", help="Its orientation as a quaternion, of any length.")
-@click.option("--axis", metavar="A=X,Y,Z", help="The direction in the world along which its axis A, x, y or z, points.")
+@rpy_option
+@quat_option
+@axis_option
 @click.option("--frame", default="tool", metavar="NAME", help="The frame. [default: tool]")
 @click.option("--near", metavar="X,X,...", help="Joint positions to begin with, and to stay near [rad or m].")
 @flag("--all", "every", help="All solutions, named by their branches; of arms with as many joints as conditions.")
@@ -101,15 +107,9 @@ def command(
         check_output(output, [str(csv), robot], force)
     arm = load_robot(robot, overrides)
     start = None if near is None else joint_values("near", near, arm.arm, display.degrees)
-    letter, _, direction = (axis or "").partition("=")
-    along: Any = None if axis is None else (letter, _numbers("axis", direction, 3))
+    turn, along = orientation(rpy, quat, axis, display)
     pose: Any = _poses(csv, axis) if csv is not None else _numbers("xyz", xyz or "", 3)
-    if rpy is not None:
-        angles = _numbers("rpy", rpy, 3, "deg" if display.degrees else "rad")
-        radians = map(math.radians, angles) if display.degrees else angles
-        pose = pose, [*quaternion(rotation_rpy(*radians))]
-    elif quat is not None:
-        pose = pose, _numbers("quat", quat, 4)
+    pose = pose if turn is None else (pose, turn)
     ask: Any = partial(arm.inverse_kinematics, pose, start, limits=not no_limits, frame=frame, axis=along, report=True)
     try:
         found = ask(all="turns" if turns else every)
@@ -153,6 +153,17 @@ def command(
         ),
     )
     return 0
+
+
+def orientation(rpy: str | None, quat: str | None, axis: str | None, display: Display) -> tuple[Any, Any]:
+    """A quaternion, and an axis with its direction, of their options; None where they are not given."""
+    letter, _, direction = (axis or "").partition("=")
+    along = None if axis is None else (letter, _numbers("axis", direction, 3))
+    if rpy is None:
+        return None if quat is None else _numbers("quat", quat, 4), along
+    angles = _numbers("rpy", rpy, 3, "deg" if display.degrees else "rad")
+    radians = map(math.radians, angles) if display.degrees else angles
+    return [*quaternion(rotation_rpy(*radians))], along
 
 
 def _poses(csv: str, axis: str | None) -> Any:

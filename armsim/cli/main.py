@@ -40,6 +40,7 @@ COMMANDS = {
         "advance": "Advance an arm by a given time under constant torques.",
         "fk": "Compute the poses of all links and the tool.",
         "ik": "Compute joint positions for a pose of the tool, or why there are none.",
+        "workspace": "Map where the tool can be, and what the motors hold there.",
         "motor": "Show what motors can do at their joints, and how much holding takes.",
         "derive": "Derive the equations of motion in symbols, and short programs.",
     },
