@@ -87,4 +87,4 @@ def test_what_has_no_grid_is_refused(told):
     for given in ({"plane": "zx"}, {"resolution": 1}):
         with pytest.raises(UsageError) as error:
             two_link().workspace(**given)
-        told(error)
+        told(error.value)
