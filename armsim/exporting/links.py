@@ -119,6 +119,11 @@ def lost(robot: document.Robot, keys: re.Pattern[str]) -> list[str]:
     return [f"{of}: {', '.join(key for key in names if names[key] == of)}" for of in dict.fromkeys(names.values())]
 
 
+def surroundings(robot: document.Robot) -> list[str]:
+    """The keys of what stands around a robot, which neither URDF nor MJCF has of a file."""
+    return [key for key in ("world", "contacts") if getattr(robot, key)]
+
+
 def text(*values: float) -> str:
     """Numbers, to 16 digits or fewer: sums such as 0.30000000000000004 come out as they were meant."""
     return " ".join(min(repr(x), f"{x:.16g}", key=len) for x in (value + 0.0 for value in values))

@@ -9,7 +9,7 @@ from math import inf
 from armsim import document
 from armsim.actuation.motor import viscous
 from armsim.escaping import in_html
-from armsim.exporting.links import Shape, ends, laid_out, links_of, lost, mean, text
+from armsim.exporting.links import Shape, ends, laid_out, links_of, lost, mean, surroundings, text
 from armsim.loading.principal import principal_moments
 from armsim.model import BASE, Arm, Joint, Motor
 from armsim.spatial import Inertia, Pose, Symmetric, Vector
@@ -64,7 +64,7 @@ def mjcf(arm: Arm, robot: document.Robot, dt: float) -> tuple[str, list[str]]:
         <worldbody><body name="{BASE}" {_placed(arm.base)}>{inside[-1]}</body></worldbody>
         <actuator>{motors}</actuator><equality>{couplings}</equality>
         <keyframe><key name="home" qpos="{home[-1].strip()}"/></keyframe></mujoco>"""
-    return laid_out(xml), [*OTHERWISE, "lost:", *(lost(robot, NO_WORD) or ["nothing"])]
+    return laid_out(xml), [*OTHERWISE, "lost:", *([*surroundings(robot), *lost(robot, NO_WORD)] or ["nothing"])]
 
 
 def _placed(pose: Pose) -> str:

@@ -20,6 +20,7 @@ from armsim.exporting.links import (
     lost,
     mean,
     said,
+    surroundings,
     text,
 )
 from armsim.files.yaml_writer import yaml_text
@@ -55,7 +56,13 @@ def urdf(arm: Arm, robot: document.Robot) -> tuple[str, list[str]]:
     more = _unspoken(robot, links)
     parts.append(f"<armsim>\n{indent(in_html(yaml_text(more), LF), '    ')}  </armsim></robot>")
     alone = [key for key in ("gravity", "base") if key in more] + lost(robot, NO_WORD)
-    return laid_out("".join(parts)), ["in <armsim> alone, which other readers ignore:", *(alone or ["nothing"])]
+    gone = surroundings(robot)
+    notes = [
+        "in <armsim> alone, which other readers ignore:",
+        *(alone or ["nothing"]),
+        *(["lost:", *gone] if gone else []),
+    ]
+    return laid_out("".join(parts)), notes
 
 
 def _type(joint: Joint) -> str:

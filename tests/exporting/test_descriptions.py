@@ -184,6 +184,17 @@ def test_the_page_shows_what_is_listed(tmp_path):
     assert shown == "\n  ".join(["gripper.urdf", *notes]) + "\n"
 
 
+@pytest.mark.parametrize("to", ["urdf", "mjcf"])
+def test_world_and_contacts_are_told_to_be_lost(to, tmp_path):
+    around = {
+        "world": {"floor": {"plane": {}, "stiffness": 1e5, "damping": 60}},
+        "contacts": [{"frame": "tool", "with": "floor"}],
+    }
+    robot = yaml.safe_load(Path("robots/two_link.yaml").read_text(encoding="utf-8")) | around
+    notes = armsim.export(robot, to, tmp_path / "robot.xml").notes
+    assert notes[notes.index("lost:") + 1 :][:2] == ("world", "contacts")
+
+
 def test_the_initial_pose_is_the_keyframe_home(tmp_path):
     mujoco = pytest.importorskip("mujoco")
     for name in ("arm5_gripper", "torso", ODD):
