@@ -57,8 +57,11 @@ def pytest_configure(config):
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at marks
-def pytest_collection_modifyitems(items):
-    """Of the cases of a test marked `handful(k)`, mark all but k slow; those that stay are spread over all its parameters."""
+def pytest_collection_modifyitems(config, items):
+    """Of the cases of a test marked `handful(k)`, mark all but k slow; those that stay are spread over all its parameters.
+
+    ARMSIM_SLOW=0/2 leaves the even half of the slow tests, 1/2 the odd one.
+    """
     cases = defaultdict(list)
     for item in items:
         if item.get_closest_marker("handful"):
@@ -68,6 +71,11 @@ def pytest_collection_modifyitems(items):
         spread = sorted(range(len(group)), key=lambda i: i * GOLDEN % 1)
         for i in spread[count:]:
             group[i].add_marker(pytest.mark.slow)
+    first, _, stride = os.environ.get("ARMSIM_SLOW", "0/1").partition("/")
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    left_out = {*slow} - {*slow[int(first) :: int(stride)]}
+    config.hook.pytest_deselected(items=[*left_out])
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish(session):
