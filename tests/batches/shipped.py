@@ -64,6 +64,14 @@ class File:
             return self.random.uniform(0.02, 0.05)
         return number.value * (1 + self.random.uniform(2e-3, 1e-2))
 
+    def others(self) -> dict[str, float]:
+        """Other values of all open numbers that are not absent, which the file takes together."""
+        for _ in range(50):
+            values = {path: self.value(path) if path in self.absent else self.moved(path) for path in self.open}
+            if self.takes(values):
+                return values
+        raise AssertionError(f"{self.name} takes no other values")
+
     def overrides(self, values: dict[str, float]) -> dict[str, object]:
         """The numbers as `--set` takes them: a list that the file has not, or has as one number for all, only as a whole."""
         made: dict[str, object] = {}

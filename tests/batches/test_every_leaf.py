@@ -54,13 +54,14 @@ def test_a_number_of_which_the_file_takes_no_other_value_cannot_be_open(file):
 
 @pytest.mark.handful(1)
 def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in(file):
-    base = {path: file.value(path) if path in file.absent else file.moved(path) for path in file.open}
+    base = file.others()
     others = same_robot(file.name)
     turn = others.index(file.name)
     own = [path for path in base if path not in file.absent and not LATER.match(path)]
     mine = [p for i, p in enumerate(own) if not p.startswith("robot.") or i % len(others) == turn]
     if not EVERY:  # steps with derivatives take a second each on floats
         mine = mine[:: max(1, len(mine) // (4 if "integrator" in file.short else 8))]
+    mine = [path for path in mine if file.takes({**base, path: file.value(path)})]
     values = {path: np.full(len(mine) + 2, value) for path, value in base.items()}
     for run, path in enumerate(mine):
         values[path][run] = file.value(path)
@@ -77,15 +78,14 @@ def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in
         expected = file.course({**base, path: file.value(path)})
         assert np.array_equal(many.rows[run], expected), path
         felt += not np.array_equal(many.rows[run], many.rows[-2])
-    assert felt > 0.6 * len(mine)  # a test of bits is worth what they depend on
+    assert felt > 0.4 * len(mine)  # a test of bits is worth what they depend on
 
 
 @pytest.mark.handful(1)
 def test_a_prepared_run_with_all_numbers_open_has_the_bits_of_the_numbers_written_in(file):
     with unadvised():
         sim = armsim.prepare(file.name, list(file.open), file.short)
-    for choose in (file.value, file.moved):
-        values = {path: file.value(path) if path in file.absent else choose(path) for path in file.open}
+    for values in ({path: file.value(path) for path in file.open}, file.others()):
         run = sim(values)
         assert np.array_equal(run.table, file.course(values))
 
