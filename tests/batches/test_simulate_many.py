@@ -392,6 +392,7 @@ def every_measure(joint, motors):
     unpowered = (
         "energy_",
         "rms_current",
+        "least_distance",  # two links that are neighbours have none
         *(f"{when}_at_{limit}" for when in ("time", "first") for limit in ("voltage", "current")),
     )
     absent = ("disturbance", "recovery") if motors else unpowered  # without an external force, or electric motors
