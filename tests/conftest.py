@@ -60,7 +60,7 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     """Of the cases of a test marked `handful(k)`, mark all but k slow; those that stay are spread over all its parameters.
 
-    ARMSIM_SLOW=0/2 leaves the even half of the slow tests, 1/2 the odd one.
+    ARMSIM_SLOW=0/2 leaves every second of the slow tests, 1/2 the others.
     """
     cases = defaultdict(list)
     for item in items:
