@@ -97,7 +97,7 @@ class _Record:
     def __eq__(self, other: object) -> bool:
         return _compared(self) == _compared(other) if type(other) is type(self) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python has it of a class with `__eq__` alone
 
 
 class _Frozen:
@@ -116,7 +116,8 @@ class _Frozen:
 
 
 def _compared(record: Any) -> tuple[Any, ...]:
-    return tuple(getattr(record, name) for name in _compared_names(type(record)))  # type: ignore[arg-type]  # mypy: classes with a hash of instances
+    names = _compared_names(type(record))  # type: ignore[arg-type]  # `__hash__` of a class is taken for its instances'
+    return tuple(getattr(record, name) for name in names)
 
 
 @cache

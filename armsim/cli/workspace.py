@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -51,7 +51,7 @@ Examples:
 def command(
     robot: str,
     overrides: Overrides,
-    plane: str,
+    plane: Literal["xz", "xy", "yz"],
     at: float | None,
     resolution: int,
     rpy: str | None,
@@ -82,7 +82,8 @@ def command(
         check_output(output, [robot], force)
     check_plot(plot, force)
     arm = load_robot(robot, overrides)
-    found = arm.workspace(plane, at, resolution, *orientation(rpy, quat, axis, display))  # type: ignore[arg-type]
+    towards: Any = orientation(rpy, quat, axis, display)
+    found = arm.workspace(plane, at, resolution, *towards)
     if output is not None:
         columns = (found.position, found.reachable, found.manipulability, found.payload)
         write_csv(output, COLUMNS, np.dstack(columns).ravel())

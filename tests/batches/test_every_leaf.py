@@ -77,8 +77,9 @@ def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in
     for run, path in enumerate(mine):
         expected = file.course({**base, path: file.value(path)})
         assert np.array_equal(many.rows[run], expected), path
-        felt += not np.array_equal(many.rows[run], many.rows[-2])
-    assert felt > 0.4 * len(mine)  # a test of bits is worth what they depend on
+        felt += not np.array_equal(many.rows[run], many.rows[-2]) and ".limits." not in path
+    free = [path for path in mine if ".limits." not in path]  # of limits, which the first steps need not meet
+    assert felt > 0.6 * len(free)  # a test of bits is worth what they depend on
 
 
 @pytest.mark.handful(1)
