@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from typing import Any, Self
 
 from armsim.control.noise import LARGEST_SEED
@@ -13,14 +11,10 @@ from armsim.document.bodies import FrameName
 from armsim.document.composite import Choice, Document, Kind, LawGains, List, Number, PerJoint, Rule, Subdocument, join
 from armsim.document.paths import source_of
 from armsim.document.reference import Reference
-from armsim.dynamics import OF_FRAME
+from armsim.document.run_expression import LawExpression
 from armsim.errors import spelled
-from armsim.expr import trace
-from armsim.files.faults import nearest
-from armsim.files.nodes import Map, Node, Scalar, Seq, shown
-from armsim.formulas.formula import Formula, FormulaError, parse_formula
-from armsim.formulas.quantity import Context, Quantity
-from armsim.formulas.units import written_unit
+from armsim.files.nodes import Map, Node, Scalar, Seq
+from armsim.formulas.quantity import Context
 
 INTEGRAL = ("integral_limit", "anti_windup", "tracking_time")
 DERIVATIVE = ("derivative", "derivative_filter")
@@ -37,9 +31,6 @@ LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 STIFFNESS, DAMPING = "N·m/rad or N/m", "N·m·s/rad or N·s/m"  # of joints and of a tool
 OF_TOOL = ("frame", "axes", "posture")
 OWN = tuple(dict.fromkeys(key for needed, more in LAWS.values() for key in (*needed, *more)))
-# names in an expression: of the joint's own, or with `_` and a joint's name behind, of that joint
-NAMES = re.compile(r"\b[^\W\d]\w*")  # in a formula
-SIGNALS = ("q", "qd", "e", "ed", "integral", "q_ref", "qd_ref", "qdd_ref")
 
 
 class RobotReference(Kind[Any]):
@@ -79,84 +70,6 @@ def task_of(control: Node | None) -> tuple[tuple[str, str], ...]:
 def times(doc: str, note: str, example: str) -> PerJoint:
     """The key of a time constant."""
     return PerJoint(Number("s", above=0), one_for_all=True, default=None, doc=doc, note=note, example=example)
-
-
-class RunExpression(Number):
-    """A number as an expression of what varies in a run."""
-
-    hint = ""  # what an unknown name may have been meant for
-
-    def signals(self, context: Context) -> list[str]:
-        """What varies, by name, besides t."""
-        raise TypeError(f"{type(self).__name__} does not say what it is an expression of")
-
-    def varies(self, formula: Formula) -> bool:
-        return True
-
-    def read(self, node: Node, path: str, context: Context) -> Quantity | None:
-        if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
-            return self.fault(node, path, context)
-        names = self.signals(context)
-        try:
-            formula = parse_formula(node.text, words=[name for name in names if not name.isidentifier()])
-            if formula.names & context.broken:
-                return None
-            known = {"pi", "t", *names, *context.parameters}
-            unknown = sorted(formula.names - known)
-            both = sorted(formula.names & {*names} & {*context.parameters})
-            if both:
-                raise FormulaError(f"`{both[0]}` is a parameter, too", "give the parameter another name")
-            own = sorted(formula.names - {*context.parameters, "pi"})
-            given = context.values(formula.names & {*context.parameters})
-            trace(lambda *x: [formula.evaluate({**given, **dict(zip(own, x, strict=True))})], own, "command")
-            if unknown and context.joints is not None:
-                close = nearest(unknown[0], known)
-                mend = f"did you mean `{close}`?" if close else f"{self.hint}name a number under `parameters`"
-                raise FormulaError(f"there is no `{unknown[0]}`", mend)
-        except FormulaError as error:
-            mend = error.mend or f"write for example `{self.example}`"
-            return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
-        return Quantity(0.0, node.text, node.place, formula, kind=self)
-
-
-def frame_signals(context: Context) -> list[str]:
-    """What expressions call the motion of the arm's frames."""
-    return [f"{part}_{frame}" for frame in context.frames or () for part in OF_FRAME]
-
-
-class LawExpression(RunExpression):
-    """A command as an expression of what a controller knows."""
-
-    def expected(self, context: Context) -> str:
-        return f"an expression of t, {', '.join(SIGNALS)}, the same of another joint, as q_R2, and parameters"
-
-    def signals(self, context: Context) -> list[str]:
-        of_joints = (f"{signal}_{joint}" for signal in SIGNALS for joint, _ in context.joints or ())
-        return [*SIGNALS, *of_joints, *frame_signals(context)]
-
-
-class ForceExpression(RunExpression):
-    """A number, or an expression of time and motion, as `-200*x_tool`."""
-
-    hint = "name the joint or the frame, too, as in q_R1 and x_tool, or "
-
-    def expected(self, context: Context) -> str:
-        return f"{Number.expected(self, context)}, or an expression of t, q_R1, qd_R1, x_tool, vx_tool and the like"
-
-    def signals(self, context: Context) -> list[str]:
-        of_joints = (f"{signal}_{joint}" for signal in ("q", "qd") for joint in context.links or ())
-        return [*of_joints, *frame_signals(context)]
-
-    def varies(self, formula: Formula) -> bool:
-        return False
-
-    def read(self, node: Node, path: str, context: Context) -> Quantity | None:
-        text = node.value if isinstance(node, Scalar) else None
-        fixed = {"pi", *context.parameters} - {*self.signals(context)}
-        if not isinstance(text, str) or written_unit(text) or {*NAMES.findall(text)} <= fixed:
-            return Number.read(self, node, path, context)
-        found = super().read(node, path, context)
-        return None if found is None else replace(found, kind=RunExpression(self.unit))
 
 
 class Encoder(Document):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from armsim.document import other_words as words
 from armsim.document.bodies import FrameName
-from armsim.document.composite import Choice, Document, Kind, List, Number, PerJoint, Rule, Subdocument, Text, join
+from armsim.document.composite import Choice, Kind, List, Number, PerJoint, Rule, Subdocument, Text, join
 from armsim.document.motion_file import MotionTables, read_motion
 from armsim.document.recorded import NamedFile, file_of
-from armsim.files.nodes import Map, Node, Scalar, Seq
-from armsim.formulas.quantity import Context, Quantity
+from armsim.document.reference_points import MOST_POINTS, POSITION, IncreasingTimes, Profile, ViaPoints
+from armsim.document.tool_path import TOOL_LIMITS, Move, PathMove
+from armsim.files.nodes import Map, Node, Seq
+from armsim.formulas.quantity import Context
 
 STRAIGHT = ("cubic", "quintic", "trapezoid", "jerk_limited")  # from point to point, with a stop at each
 SMOOTH = ("minimum_jerk", "spline")  # through the points
@@ -19,47 +20,7 @@ OSCILLATIONS = ("sinusoid", "chirp", "multisine")
 LIMITS = ("speed", "acceleration", "jerk")
 SOURCES = ("via", "csv", "q", "line", "arc", "path")
 TOOL = ("line", "arc", "path")  # what a tool follows
-MOVES = ("line", "arc", "joints", "rpy", "quaternion")  # of which a move of a path has one
-MOST_POINTS = 200  # that a file may have, as code grows with them; a CSV has as many as you like
-POSITION, FREQUENCY = "rad or m", "Hz"
-
-
-class ViaPoints(List[Any]):
-    """Points in joint space: for each a list of positions, one per joint."""
-
-    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
-        if isinstance(node, Seq) and node.items and all(isinstance(item, Scalar) for item in node.items):
-            mend = "write brackets around each point, also around a single one: `[[0.5, -0.3]]`"
-            return self.fault(node, path, context, mend, "numbers alone")
-        return super().read(node, path, context)
-
-    def expected(self, context: Context) -> str:
-        return f"a list of points, {MOST_POINTS} at most, each {self.item.expected(context)}"
-
-
-class IncreasingTimes(List[Any]):
-    """Times, each after the one before."""
-
-    item: Number
-
-    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
-        times = super().read(node, path, context)
-        known = [time for time in times or [] if isinstance(time, Quantity)]
-        for k, (before, time) in enumerate(pairwise(known), start=1):
-            if not before.value < time.value:
-                expected = f"a time after the one before, {before.of('s')}"
-                context.report.add(time.place, f"{path}[{k}]", expected, time.of("s"), "put the times in order")
-        return times
-
-
-class Profile(Choice):
-    """How points are joined, or the name of an oscillation."""
-
-    def read(self, node: Node, path: str, context: Context) -> str | None:
-        other = words.PROFILE.get(node.text.lower()) if isinstance(node, Scalar) else None
-        return (
-            super().read(node, path, context) if other is None else self.fault(node, path, context, f"write `{other}`")
-        )
+FREQUENCY = "Hz"
 
 
 def limit(quantity: str, unit: str, example: str, note: str) -> PerJoint:
@@ -72,79 +33,6 @@ def limit(quantity: str, unit: str, example: str, note: str) -> PerJoint:
         note=note,
         example=example,
     )
-
-
-TOOL_LIMITS = {
-    "speed": Number("m/s", above=0, example="0.25"),
-    "acceleration": Number("m/s²", above=0, example="1"),
-    "jerk": Number("m/s³", above=0, example="10"),
-}
-
-
-def structural(kind: Kind[Any], doc: str, note: str, example: str) -> Any:
-    """A list of three or four numbers that decide a tool's path."""
-    return List(kind, length=example.count(",") + 1, structure=True, default=None, doc=doc, note=note, example=example)
-
-
-class Move(Document):
-    """A move of the tool, from where it is."""
-
-    line = structural(Number("m"), "the point to which it leads along a line, in the world", "none", "[0.4, 0.2, 0.3]")
-    arc = structural(Number("m"), "the point to which it leads along a circle", "none", "[0.4, 0.2, 0.3]")
-    through = structural(Number("m"), "a point between, on the circle", "none; `arc` needs it", "[0.5, 0.1, 0.3]")
-    rpy = structural(
-        Number("rad", angle=True),
-        "orientation at its end: roll, pitch and yaw as of `tool`",
-        "as at its beginning",
-        "[pi, 0, 0]",
-    )
-    quaternion = structural(Number(), "likewise, w, x, y, z of any length", "as at its beginning", "[0, 1, 0, 0]")
-    blend = Number(
-        "m",
-        structure=True,
-        above=0,
-        default=None,
-        doc="how far before and after its end the corner to the next move is cut",
-        note="the path's; else it stops there",
-        example="0.02",
-    )
-
-    rules: ClassVar[tuple[Rule, ...]] = (
-        Rule(given=("arc",), needs=("through",), without=("line",)),
-        Rule(absent=("arc",), without=("through",)),
-        Rule(given=("rpy",), without=("quaternion",)),
-    )
-
-    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
-        return f"no `{key}` here", f"`{key}`", "take it out"
-
-
-class PathMove(Move):
-    """A move of a path: along a line, an arc, in joint space, or a turn on the spot."""
-
-    joints = PerJoint(
-        Number(POSITION, angle=True),
-        structure=True,
-        default=None,
-        doc="the joint positions to which it leads straight in joint space, from rest to rest",
-        note="none",
-        example="[0.5, -0.3]",
-    )
-    duration = Number(
-        "s", structure=True, above=0, default=None, doc="of a move with `joints`", note="as `times` say", example="1.5"
-    )
-
-    rules = (
-        *Move.rules,
-        Rule(given=("joints",), without=("line", "arc", "rpy", "quaternion", "blend")),
-        Rule(absent=("joints",), without=("duration",)),
-    )
-
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
-        if not any(map(self.given, MOVES)):
-            expected, mend = f"one of {', '.join(MOVES)}", "add for example `line: [0.4, 0.2, 0.3]`"
-            context.report.add(self.place, path, expected, "none of them", mend)
 
 
 class Reference(Move):

@@ -20,12 +20,13 @@ from armsim.document.composite import (
     Text,
     join,
 )
-from armsim.document.control import Control, ForceExpression, RobotReference
+from armsim.document.control import Control, RobotReference
 from armsim.document.joint import NO_VECTOR
 from armsim.document.kinds import Format
 from armsim.document.parameters import read_parameters
 from armsim.document.recorded import CsvSignal
 from armsim.document.robot import refuse_names
+from armsim.document.run_expression import ForceExpression
 from armsim.document.tolerance import LARGEST, LEAST
 from armsim.document.world import Contacts, World, check_contacts
 from armsim.files.nodes import Map, Node
