@@ -2,10 +2,12 @@
 
 from armsim.actuation.coupling import coupling_forces
 from armsim.actuation.drive import against_dry_friction, drive_torques, motor_demands
+from armsim.actuation.elastic import coupling_torque
 from armsim.actuation.friction import any_sticks, dry_bounds, sticks
 from armsim.actuation.joint_torque import (
     CONTACTS,
     COUNTED,
+    COUPLINGS,
     OUTPUTS,
     SPRINGS,
     WORKS,
@@ -28,6 +30,7 @@ __all__ = [
     "LIMITS",
     "COUNTED",
     "CONTACTS",
+    "COUPLINGS",
     "SPRINGS",
     "WORKS",
     "JointTorque",
@@ -37,6 +40,7 @@ __all__ = [
     "acting_limits",
     "against_dry_friction",
     "coupling_forces",
+    "coupling_torque",
     "any_sticks",
     "drive_torques",
     "driven",

@@ -41,7 +41,7 @@ class Works:
 
 COUNTED = tuple(part.name for part in fields(Works))[:-1]
 WORKS = COUNTED[:-1]
-SPRINGS, CONTACTS = "springs", "contacts"  # of `Works.others`
+SPRINGS, CONTACTS, COUPLINGS = "springs", "contacts", "couplings"  # of `Works.others`
 
 
 @record(frozen=False)
@@ -62,6 +62,7 @@ class JointTorque:
         spring: From the joint's spring [N·m or N].
         external: From external wrenches that follow the motion, without contacts [N·m or N].
         contact: From contacts with the world [N·m or N].
+        coupling: From an elastic coupling between rotor and joint [N·m or N].
     """
 
     motor: Scalar
@@ -74,6 +75,7 @@ class JointTorque:
     spring: Scalar = 0.0
     external: Scalar = 0.0
     contact: Scalar = 0.0
+    coupling: Scalar = 0.0
 
     @property
     def friction(self) -> Scalar:
@@ -82,8 +84,8 @@ class JointTorque:
 
     @property
     def own(self) -> Scalar:
-        """What drive, friction, stops and spring give the joint [N·m or N]."""
-        return self.motor + self.friction + self.limit + self.spring
+        """What drive or coupling, friction, stops and spring give the joint [N·m or N]."""
+        return self.motor + self.friction + self.limit + self.spring + self.coupling
 
     @property
     def total(self) -> Scalar:
@@ -102,7 +104,7 @@ class JointTorque:
 
     def drive_for(self, tau: Scalar) -> Scalar:
         """The motor torque for a total of tau [N·m or N], all other loads as they are."""
-        return tau - self.friction - self.limit - self.spring - self.external - self.contact
+        return tau - self.friction - self.limit - self.spring - self.external - self.contact - self.coupling
 
 
 def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar, others: Sequence[str] = ()) -> Works:
@@ -114,11 +116,11 @@ def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar
         external: Power of the external wrenches that do not follow the motion [W].
         others: Names of `Works.others`.
     """
-    motor, friction, limit, spring, following, contact = (
+    motor, friction, limit, spring, following, contact, coupling = (
         dot([getattr(torque, kind) for torque in torques], v)
-        for kind in ("motor", "friction", "limit", "spring", "external", "contact")
+        for kind in ("motor", "friction", "limit", "spring", "external", "contact", "coupling")
     )
-    of = {SPRINGS: spring, CONTACTS: contact}
+    of = {SPRINGS: spring, CONTACTS: contact, COUPLINGS: coupling}
     more = {name: of.get(name, 0.0) for name in others}
     return Works(motor, friction, limit, external + following, others=more)
 

@@ -29,7 +29,7 @@ class Controller:
         feedforward: Commands of a model, added to those of the law; None without.
         inputs: Commands of time, added as well; None without.
         period: Sample time [s], commands held between samples; None for continuous control.
-        encoder: How positions and velocities are measured, in sampled control; None for as they are.
+        encoder: How positions and velocities are measured, in continuous control as they are; None for as they are at the joints.
         delay: From a sample to its command, in periods.
     """
 
@@ -70,7 +70,7 @@ class Controller:
 
     def begin(self) -> Memory:
         """What it remembers at the start; before the first command arrives, commands are 0."""
-        encoded = None if self.encoder is None else self.encoder.begin()
+        encoded = None if self.encoder is None or self.period is None else self.encoder.begin()
         return Memory(self.law.begin(), encoded, [[0.0] * self.n for _ in range(self.delay)])
 
     def steady(self, t: Scalar, seen: Seen, needed: Callable[[Desired], Sequence[Scalar]]) -> Memory:

@@ -36,12 +36,14 @@ class Encoder:
         noise: Standard deviations of the positions [rad or m], which are added before they are quantised; 0 for none.
         filter_time: Time constants of a first-order low-pass filter of the velocities [s], None for no filter.
         seed: Of the noise, a whole number.
+        on_motor: Whether they are on the motors' shafts, at the rotors' side of elastic couplings.
     """
 
     steps: tuple[Scalar | None, ...]
     noise: tuple[Scalar, ...]
     filter_time: tuple[Scalar | None, ...]
     seed: Scalar = 0.0
+    on_motor: bool = False
 
     def begin(self) -> Encoded:
         """Nothing has been read."""
@@ -70,7 +72,7 @@ class Encoder:
     def ideal(self) -> Encoder:
         """The same without counts and noise."""
         n = len(self.steps)
-        return Encoder((None,) * n, (0.0,) * n, self.filter_time)
+        return Encoder((None,) * n, (0.0,) * n, self.filter_time, on_motor=self.on_motor)
 
     def _position(self, i: int, q: Scalar, sample: Scalar) -> Scalar:
         noise, step = self.noise[i], self.steps[i]

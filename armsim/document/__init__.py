@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         Tool,
         Visual,
     )
-    from armsim.document.motor import BrushDrop, JointCoulomb, Motor, MotorCoulomb, MotorLimits, Thermal
+    from armsim.document.motor import BrushDrop, Coupling, JointCoulomb, Motor, MotorCoulomb, MotorLimits, Thermal
     from armsim.document.recorded import CsvSignal
     from armsim.document.reference import Reference
     from armsim.document.robot import Robot, RobotUnits
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Box": "bodies",
     "BrushDrop": "motor",
+    "Coupling": "motor",
     "PayloadBody": "bodies",
     "Cases": "study",
     "Control": "control",
@@ -120,6 +121,7 @@ __all__ = [
     "PayloadBody",
     "Cases",
     "Control",
+    "Coupling",
     "CsvSignal",
     "Cylinder",
     "Document",

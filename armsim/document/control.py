@@ -211,7 +211,9 @@ class Control(Document):
         note="none",
         example="1e-3",
     )
-    encoder = Subdocument(Encoder, default=None, doc="how joints are measured, in sampled control", note="exactly")
+    encoder = Subdocument(
+        Encoder, default=None, doc="how joints are measured: of continuous control `on` alone", note="exactly"
+    )
     limit = PerJoint(
         Number("V, N·m or N", above=0), one_for_all=True, default=None, doc="greatest |u|", note="none", example="24"
     )
@@ -295,7 +297,8 @@ class Control(Document):
         if self.given("anti_windup") and self.anti_windup != "clamping" and self.limit is None:
             unfit("anti_windup", "a `limit`, from which it calculates back", "add for example `limit: 24`")
         for key in ("delay", "encoder"):
-            if self.given(key) and not self.given("period"):
+            side_alone = key == "encoder" and self.encoder is not None and [*self.encoder.keys_in_file] == ["on"]
+            if self.given(key) and not side_alone and not self.given("period"):
                 unfit(key, "sampled control", "add `period: 1e-3`, the sample time")
 
     def _check_changed_law(self, path: str, context: Context) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armsim.document import other_words as words
-from armsim.document.composite import Choice, Document, Number, Rule, Subdocument, join
+from armsim.document.composite import Choice, Document, Number, Relation, Rule, Subdocument, join
 from armsim.files.nodes import Map, Node
 from armsim.formulas.quantity import Context
 
@@ -100,6 +100,32 @@ class Thermal(Document):
     max = Number("°C", default=None, doc="that the winding may have", note="none", example="155")
 
 
+class Coupling(Document):
+    """An elastic gear, belt or shaft between motor and joint, seen at the joint; the rotor is then a coordinate of its own."""
+
+    stiffness = Number(
+        "N·m/rad or N/m", above=0, doc="at the joint's side: the output's, with the motor held", example="1e4"
+    )
+    damping = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="of the twist", example="5")
+    backlash = Number(
+        "rad or m",
+        angle=True,
+        minimum=0,
+        absent=0.0,
+        default=0.0,
+        doc="play of the joint from one flank to the other, the motor held; within it no torque passes",
+        example="1e-3",
+    )
+
+
+TURNS = Relation(
+    ("coupling.stiffness", "rotor_inertia"),
+    lambda stiffness, inertia: [inertia > 0.0],
+    "the inertia of a rotor that a coupling lets turn by itself",
+    "rotor_inertia",
+)
+
+
 class Motor(Document):
     """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
 
@@ -152,6 +178,7 @@ class Motor(Document):
         "A", above=0, default=None, doc="that the winding stands for long: the data sheet's", note="none", example="2.1"
     )
     thermal = Subdocument(Thermal, default=None, doc="how the winding heats up", note="none")
+    coupling = Subdocument(Coupling, default=None, doc="to its joint, where the gear twists", note="rigid")
     model = Choice(
         "dc",
         EMULATED,
@@ -162,8 +189,22 @@ class Motor(Document):
     rules = (
         Rule(any_of=(*CONSTANTS, *ELECTRICAL, "limits.voltage", "limits.current"), needs=CONSTANTS),
         Rule("model", (EMULATED,), needs=CONSTANTS),
-        Rule("model", (EMULATED,), default=("gear", "efficiency", "inductance", "limits"), single=("coulomb",)),
+        Rule(
+            "model",
+            (EMULATED,),
+            default=("gear", "efficiency", "inductance", "limits", "coupling"),
+            single=("coulomb",),
+        ),
     )
+
+    relations = (TURNS,)
+
+    def check(self, path: str, context: Context) -> None:
+        super().check(path, context)
+        if not TURNS.holds(self):
+            mend = "give `rotor_inertia` in kg·m², that of rotor and gear as the motor feels it"
+            place = self.place_of("rotor_inertia") if self.given("rotor_inertia") else self.place
+            context.report.add(place, join(path, "rotor_inertia"), TURNS.expected, "none", mend)
 
     def lacks(self, key: str, path: str, context: Context) -> None:
         empty = key in self.keys_in_file

@@ -199,8 +199,15 @@ class Robot(Document):
                 continue
             where, earlier = f"{path}[{i}]", [one.name for one in self.joints[:i] if one is not None]
             _check_name(joint, "parent", [BASE, *earlier], where, context, "the name of an earlier joint, or base")
+            if joint.name is not None and joint.name.startswith("motor_") and joint.name[len("motor_") :] in known:
+                expected = "a name that begins with no `motor_` before another joint's"
+                context.report.add(joint.place_of("name"), f"{where}.name", expected, joint.name, "choose another name")
             if joint.mimic is None or joint.mimic.joint is None:
                 continue
+            if joint.motor is not None and joint.motor.coupling is not None:
+                mend = "give the coupling and its motor to the joint that leads"
+                expected, place = "no coupling of a joint that mimics another", joint.motor.place_of("coupling")
+                context.report.add(place, f"{where}.motor.coupling", expected, "`coupling`", mend)
             expected = "the name of a joint that mimics none"
             leaders = [name for name, one in known.items() if one.mimic is None]
             _check_name(joint.mimic, "joint", leaders, f"{where}.mimic", context, expected)

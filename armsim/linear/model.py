@@ -51,7 +51,7 @@ class LinearModel(LinearSystem):
     @property
     def held(self) -> list[str]:
         """Names of the joints that stick: they are taken as welded."""
-        joints = self.about.plant.arm.joints
+        joints = self.about.plant.arm.mechanism.joints
         return [joint.name for joint, stuck in zip(joints, self.about.held, strict=True) if stuck]
 
     @property
@@ -141,7 +141,7 @@ class LinearModel(LinearSystem):
             return replace(link, coulomb=None, motor=motor)
 
         plant = replace(self.about.plant, arm=self.about.plant.arm.map_links(smooth))
-        t, q, command = self.about.t, self.about.q, self.about.plant.command
+        t, q, command = self.about.t, self.about.q[: plant.arm.n], self.about.plant.command
         u = holding_command(plant, t, q)
         output = "torque" if command is None else command.output
         plant = replace(plant, command=OpenLoop(output, tuple(map(constant, u)), self.period))
@@ -173,6 +173,9 @@ class LinearModel(LinearSystem):
             UsageError: A weight is not positive (of velocities: negative), or not for n joints.
         """
         n = self.about.n
+        if n > self.about.plant.arm.n:
+            expected, mend = "an arm whose gears are rigid", "leave out `motor.coupling`"
+            raise UsageError.of("lqr", expected, "elastic couplings", mend)
         weights = [_weights(name, x, n, name != "qd") for name, x in (("q", q), ("qd", qd), ("r", r))]
         states = np.zeros(len(self.A))
         states[:n], states[n : 2 * n] = weights[0], weights[1]

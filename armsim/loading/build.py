@@ -22,6 +22,7 @@ from armsim.model import (
     Arm,
     BrushDrop,
     Coulomb,
+    Coupling,
     Joint,
     Limit,
     LinkFrame,
@@ -101,7 +102,7 @@ def build_joint(joint: document.Joint, pre: Pose, offset: Scalar, after: Pose | 
         if limits is None
         else Limit(limits.lower * turn, limits.upper * turn, limits.stiffness, limits.damping),
         spring=None if joint.spring is None else Spring(joint.spring.stiffness, joint.spring.rest * turn),
-        motor=None if joint.motor is None else build_motor(joint.motor),
+        motor=None if joint.motor is None else build_motor(joint.motor, turn),
         frame=Pose() if after is None else after,
         pitch=0.0 if joint.pitch is None else joint.pitch,
         parent=joint.parent,
@@ -109,8 +110,8 @@ def build_joint(joint: document.Joint, pre: Pose, offset: Scalar, after: Pose | 
     )
 
 
-def build_motor(motor: document.Motor) -> Motor:
-    """A motor; its back-EMF constant is its torque constant unless given."""
+def build_motor(motor: document.Motor, turn: Scalar) -> Motor:
+    """A motor; its back-EMF constant is its torque constant unless given. `turn` is the unit of its joint's positions."""
     brushes, thermal = motor.brush_drop, motor.thermal
     return Motor(
         Kp=motor.Kp,
@@ -128,8 +129,15 @@ def build_motor(motor: document.Motor) -> Motor:
         limits=MotorLimits(**motor.limits.entries),
         nominal_current=motor.nominal_current,
         thermal=None if thermal is None else Thermal(**thermal.entries),
+        coupling=None if motor.coupling is None else build_coupling(motor.coupling, turn),
         model=motor.model,
     )
+
+
+def build_coupling(coupling: document.Coupling, turn: Scalar) -> Coupling:
+    """An elastic coupling."""
+    rigid = document.Coupling.backlash.means_absent(coupling.backlash)
+    return Coupling(coupling.stiffness, coupling.damping, None if rigid else coupling.backlash * turn)
 
 
 def build_coulomb(coulomb: Scalar | document.JointCoulomb | document.MotorCoulomb) -> Coulomb | None:

@@ -168,4 +168,4 @@ def build_encoder(encoder: document.Encoder, arm: Arm, si: Numbers) -> Encoder:
     counts: Sequence[Scalar | None] = encoder.counts or [None] * n
     steps = [None if count is None else step_of(arm, i, count, on_motor) for i, count in enumerate(counts)]
     noise = si(encoder.noise, (0.0,) * n)
-    return Encoder(tuple(steps), noise, tuple(encoder.filter or [None] * n), encoder.seed)
+    return Encoder(tuple(steps), noise, tuple(encoder.filter or [None] * n), encoder.seed, on_motor)

@@ -14,4 +14,4 @@ def nearest(request: Request) -> Measure:
     if not request.plant.arm.pairs:
         mend = "give links `bodies` with sizes, or the robot or the scenario a `world`"
         raise UsageError.of(f"measure `{request.name}`", "two things with a distance", "none", mend)
-    return Smallest((request.name,), ("m",), lambda now: [least_distance(now.plant.arm, now.x.q)])
+    return Smallest((request.name,), ("m",), lambda now: [least_distance(now.plant.arm, now.q)])

@@ -56,7 +56,7 @@ class Figures(Measure):
         return Gathered(0.0, [0.0] * self.n, [part.begin() for part in self.parts])
 
     def update(self, kept: Gathered, now: Moment) -> Gathered:
-        start = [where(now.t > 0.0, x, q) for x, q in zip(kept.start, now.x.q, strict=True)]
+        start = [where(now.t > 0.0, x, q) for x, q in zip(kept.start, now.q, strict=True)]
         now = now.after(kept.last, start)
         return Gathered(now.t, start, [part.update(x, now) for part, x in zip(self.parts, kept.parts, strict=True)])
 

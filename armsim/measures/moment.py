@@ -42,6 +42,11 @@ class Moment:
         """The state by its parts; works are None unless they are counted."""
         return self.plant.parts(self._state)
 
+    @property
+    def q(self) -> list[Scalar]:
+        """Joint positions [rad or m]."""
+        return self.x.q[: self.plant.arm.n]
+
     @cached_property
     def now(self) -> Instant:
         """The accelerations and torques that act from then on, and what else rows report."""
@@ -49,8 +54,8 @@ class Moment:
 
     @cached_property
     def torques(self) -> list[JointTorque]:
-        """As of `now`, without dry friction: much less to compute."""
-        return self.plant.torques(self.t, self._state)
+        """Of what drives act on, as of `now`, without dry friction: much less to compute."""
+        return self.plant.arm.mechanism.of_drivers(self.plant.torques(self.t, self._state))
 
     @cached_property
     def saturated(self) -> list[Any]:
@@ -75,10 +80,10 @@ class Moment:
         if command is None:
             return [{} for _ in plant.arm.joints]
         bounds = command.limit if isinstance(command, Controller) else (None,) * plant.arm.n
-        found = []
+        found, rates = [], self.plant.arm.mechanism.of_drivers(self.x.qd)
         for i, (joint, u, bound) in enumerate(zip(plant.arm.joints, self.commands, bounds, strict=True)):
             bounded = {} if bound is None else {"command": absolute(u) >= bound}
-            found.append(bounded | acting_limits(joint, command.output, u, self.torques[i], self.x.qd[i]))
+            found.append(bounded | acting_limits(joint, command.output, u, self.torques[i], rates[i]))
         return found
 
     @cached_property
@@ -99,13 +104,13 @@ class Moment:
     def errors(self) -> list[Scalar]:
         """Target less joint position, under a controller [rad or m]."""
         assert self.target is not None
-        return [target - q for target, q in zip(self.target, self.x.q, strict=True)]
+        return [target - q for target, q in zip(self.target, self.q, strict=True)]
 
     def off_target(self, name: str) -> Vector:
         """From a frame's origin to where it would be at the target, in the world [m]."""
         assert self.target is not None
         arm, frame = self.plant.arm, self.plant.arm.frame(name)
-        return frame_position(arm, self.target, frame) - frame_position(arm, self.x.q, frame)
+        return frame_position(arm, self.target, frame) - frame_position(arm, self.q, frame)
 
     def column(self, name: str) -> Scalar:
         """A column of the row, in SI units; in degrees where its heading says so.

@@ -27,7 +27,7 @@ class Overshoot(Measure):
 
     def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
         assert now.goal is not None
-        errors = [goal - q for goal, q in zip(self._of(now.goal), self._of(now.x.q), strict=True)]
+        errors = [goal - q for goal, q in zip(self._of(now.goal), self._of(now.q), strict=True)]
         beyond = [where(span < 0.0, e, -e) for span, e in zip(self._spans(now), errors, strict=True)]
         return [maximum(x, most) for x, most in zip(beyond, kept, strict=True)]
 

@@ -4,7 +4,7 @@ from armsim.model.arm import Arm
 from armsim.model.frame import TOOL, ContactPoint, LinkFrame, Payload, share_of_interval
 from armsim.model.joint import BASE, Joint, Limit, Mimic, Spring
 from armsim.model.joint_type import JOINT_TYPES, JointType
-from armsim.model.motor import BrushDrop, Coulomb, Motor, MotorLimits, Thermal
+from armsim.model.motor import BrushDrop, Coulomb, Coupling, Motor, MotorLimits, Thermal
 
 __all__ = [
     "JOINT_TYPES",
@@ -13,6 +13,7 @@ __all__ = [
     "BrushDrop",
     "ContactPoint",
     "Coulomb",
+    "Coupling",
     "LinkFrame",
     "BASE",
     "Joint",

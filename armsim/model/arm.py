@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
+from typing import Any
 
 from armsim.geometry import HeightField, Obstacle
 from armsim.model.frame import TOOL, ContactPoint, LinkFrame, Payload
@@ -62,6 +63,30 @@ class Arm:
     def followers(self) -> tuple[Joint, ...]:
         """The joints whose position follows another's."""
         return tuple(link for link in self.links if link.mimic is not None)
+
+    @cached_property
+    def mechanism(self) -> Arm:
+        """The arm with the rotors behind elastic couplings as joints of their own, after all others; itself without any.
+
+        A rotor's kinetic energy is that of its own spin (Spong 1987, *J. Dyn. Sys., Meas., Control* 109(4)).
+        """
+        elastic = [link for link in self.links if link.coupling is not None]
+        if not elastic:
+            return self
+        links = [replace(link, motor=None) if link.coupling is not None else link for link in self.links]
+        tool = replace(self.tool, link=self.links[self.link_of(self.tool)].name)
+        rotors = [link.rotor for link in elastic]
+        return replace(self, links=(*links, *rotors), frames=(tool, *self.frames[1:]))
+
+    @cached_property
+    def drivers(self) -> tuple[int, ...]:
+        """Of the joints without rotors, index in `joints` of what its drive acts on: of its rotor, or its own."""
+        rotors = {joint.drives: i for i, joint in enumerate(self.joints) if joint.drives is not None}
+        return tuple(rotors.get(joint.name, i) for i, joint in enumerate(self.joints) if joint.drives is None)
+
+    def of_drivers(self, values: Sequence[Any]) -> list[Any]:
+        """Those of values for `joints` that are of `drivers`."""
+        return [values[i] for i in self.drivers]
 
     def map_links(self, change: Callable[[Joint], Joint]) -> Arm:
         """The arm with other links."""

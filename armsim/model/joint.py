@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.expr import absolute, is_number, where
 from armsim.model.joint_type import JOINT_TYPES, JointType
-from armsim.model.motor import Coulomb, Motor
+from armsim.model.motor import Coulomb, Coupling, Motor
 from armsim.records import record
 from armsim.spatial import IDENTITY, ZERO, Inertia, Matrix, Pose, Scalar, Vector
 
@@ -120,6 +120,7 @@ class Joint:
         pitch: Lead of a screw, its translation per turn [m]; negative for a left-handed one.
         parent: Name of the joint whose link carries it, or "base"; None for the one before.
         mimic: The coupling to another joint that decides its position; None for a joint with a coordinate of its own.
+        drives: Of a rotor, name of the joint that it drives through its motor's elastic coupling; None for any other.
     """
 
     name: str
@@ -138,6 +139,17 @@ class Joint:
     pitch: Scalar = 0.0
     parent: str | None = None
     mimic: Mimic | None = None
+    drives: str | None = None
+
+    @property
+    def coupling(self) -> Coupling | None:
+        """The elastic coupling to its motor, if it has one."""
+        return None if self.motor is None else self.motor.coupling
+
+    @property
+    def rotor(self) -> Joint:
+        """The rotor of its motor as a joint on the base, with a coordinate and an armature but no mass: at the joint's side."""
+        return Joint(f"motor_{self.name}", self.type, motor=self.motor, pitch=self.pitch, parent=BASE, drives=self.name)
 
     @property
     def kind(self) -> JointType:

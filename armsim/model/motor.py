@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from armsim.expr import where
 from armsim.records import record
 from armsim.spatial import Scalar
 
@@ -67,6 +68,26 @@ class Thermal:
 
 
 @record
+class Coupling:
+    """What an elastic gear, belt or shaft passes on: the coupling between rotor and joint, seen at the joint.
+
+    Attributes:
+        stiffness: [N·m/rad or N/m].
+        damping: [N·m·s/rad or N·s/m].
+        backlash: Play from one flank to the other [rad or m]; None for none.
+    """
+
+    stiffness: Scalar
+    damping: Scalar = 0.0
+    backlash: Scalar | None = None
+
+    def twist(self, torque: Scalar) -> Scalar:
+        """How far the rotor is ahead of the joint under a torque at rest [rad or m]; in the middle without torque."""
+        play = 0.0 if self.backlash is None else self.backlash / 2
+        return torque / self.stiffness + where(torque > 0.0, play, where(torque < 0.0, -play, 0.0))
+
+
+@record
 class Motor:
     """A permanent-magnet DC motor on a joint, all quantities on the motor's side of the gear.
 
@@ -84,6 +105,7 @@ class Motor:
         limits: Of motor and amplifier.
         nominal_current: That the winding stands for long [A]; None where it is not known.
         thermal: Of the winding; None where it is not known.
+        coupling: To its joint; None where the gear is rigid.
         model: "dc", or the name of another, which its plant emulates with its faults (`armsim.plant.plant_type`).
     """
 
@@ -100,4 +122,5 @@ class Motor:
     limits: MotorLimits = MotorLimits()
     nominal_current: Scalar | None = None
     thermal: Thermal | None = None
+    coupling: Coupling | None = None
     model: str = "dc"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
+from armsim.actuation import JointTorque
 from armsim.expr import Scalar
 from armsim.model import JOINT_TYPES, Arm, Joint, JointType
 from armsim.plant.instant import Instant
@@ -31,7 +32,8 @@ class ColumnKind:
         values: One number for each joint, for each electric motor, or for each part; of an instant, and of a name in `logged`.
         prefix: What its headings begin with.
         unit: In a heading, for a type of joint; see `position` and `force`.
-        of: Which joints have it: those with a coordinate of their own, of these those with electric "motors", or "followers".
+        of: Which joints have it: those with a coordinate of their own, of these those with electric "motors" or an
+            "elastic" coupling, or "followers".
         only: What rows need to have it: "follows" a reference, a "sprung" joint; empty where all have it.
         parts: Of a quantity of no joint: the heading of each part, without the name in `logged`.
         logged: The part of `RowExtras` whose names it has columns for; empty where rows always have it.
@@ -43,7 +45,7 @@ class ColumnKind:
     values: Callable[..., Sequence[Scalar]]
     prefix: str = ""
     unit: Callable[[JointType], str] = lambda kind: ""
-    of: Literal["joints", "motors", "followers"] = "joints"
+    of: Literal["joints", "motors", "elastic", "followers"] = "joints"
     only: str = ""
     parts: Mapping[str, str] | None = None
     logged: str = ""
@@ -64,8 +66,10 @@ def _wanted(part: str) -> Callable[[Instant], Sequence[Scalar]]:
     return lambda now: getattr(now.desired, part)
 
 
-def _torques(part: str) -> Callable[[Instant], Sequence[Scalar]]:
-    return lambda now: [getattr(torque, part) for torque in now.torques]
+def _torques(
+    part: str, of: Callable[..., Sequence[JointTorque]] = Instant.of_joints
+) -> Callable[..., Sequence[Scalar]]:
+    return lambda now: [getattr(torque, part) for torque in of(now, now.torques)]
 
 
 POSE = {"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"}
@@ -75,10 +79,14 @@ CONTACT |= {f"friction{axis}": f"friction{axis}_N" for axis in "xyz"}
 WRENCH = {"fx": "fx_N", "fy": "fy_N", "fz": "fz_N", "mx": "mx_Nm", "my": "my_Nm", "mz": "mz_Nm"}
 
 KINDS: dict[str, ColumnKind] = {
-    "q": ColumnKind("joint position", "trajectory", lambda now: now.q, "q", position("")),
-    "qd": ColumnKind("joint velocity", "trajectory", lambda now: now.qd, "qd", position("_s")),
+    "q": ColumnKind("joint position", "trajectory", lambda now: now.of_joints(now.q), "q", position("")),
+    "qd": ColumnKind("joint velocity", "trajectory", lambda now: now.of_joints(now.qd), "qd", position("_s")),
     "qdd": ColumnKind(
-        "joint acceleration, from this instant on", "trajectory", lambda now: now.qdd, "qdd", position("_s2")
+        "joint acceleration, from this instant on",
+        "trajectory",
+        lambda now: now.of_joints(now.qdd),
+        "qdd",
+        position("_s2"),
     ),
     "q_mimic": ColumnKind(
         "its position",
@@ -103,6 +111,20 @@ KINDS: dict[str, ColumnKind] = {
         "qdd",
         position("_s2"),
         of="followers",
+    ),
+    "q_motor": ColumnKind(
+        "position of the rotor before its elastic coupling, divided by the gear",
+        "trajectory",
+        lambda now: now.of_rotors(now.q),
+        "q_motor",
+        position(""),
+        of="elastic",
+    ),
+    "qd_motor": ColumnKind(
+        "its velocity", "trajectory", lambda now: now.of_rotors(now.qd), "qd_motor", position("_s"), of="elastic"
+    ),
+    "qdd_motor": ColumnKind(
+        "its acceleration", "trajectory", lambda now: now.of_rotors(now.qdd), "qdd_motor", position("_s2"), of="elastic"
     ),
     "pose": ColumnKind(
         "the tool in the world: its position, and its orientation as a unit quaternion with qw ≥ 0",
@@ -151,7 +173,8 @@ KINDS: dict[str, ColumnKind] = {
         "joint velocity of the reference", "trajectory", _wanted("qd"), "qd_ref", position("_s"), only="follows"
     ),
     "tau": ColumnKind(
-        "all that acts on the joint: `tau_motor` + `tau_friction` + `tau_limit`, and `tau_spring` where there is one",
+        "all that acts on the joint: `tau_motor` (behind an elastic coupling `torque_coupling`) + `tau_friction` + `tau_limit`, "
+        "and `tau_spring` where there is one",
         "torque",
         _torques("own"),
         "tau",
@@ -160,14 +183,34 @@ KINDS: dict[str, ColumnKind] = {
     "motor": ColumnKind(
         "from the motor, felt at the joint; from an ideal drive where it has none",
         "torque",
-        _torques("motor"),
+        _torques("motor", Instant.of_drives),
         "tau_motor",
         force,
     ),
     "friction": ColumnKind(
-        "viscous and dry friction of joint, rotor and gear", "torque", _torques("friction"), "tau_friction", force
+        "viscous and dry friction of joint, rotor and gear; where a coupling is elastic of the joint alone",
+        "torque",
+        _torques("friction"),
+        "tau_friction",
+        force,
     ),
     "limit": ColumnKind("from the joint's stops; 0 within its range", "torque", _torques("limit"), "tau_limit", force),
+    "rotor_friction": ColumnKind(
+        "viscous and dry friction of motor and gear before its elastic coupling, seen at the joint",
+        "torque",
+        _torques("friction", Instant.of_rotors),
+        "tau_friction_motor",
+        force,
+        of="elastic",
+    ),
+    "elastic": ColumnKind(
+        "from the motor through the elastic coupling; 0 within the backlash",
+        "torque",
+        lambda now: [-torque.coupling for torque in now.of_rotors(now.torques)],
+        "torque_coupling",
+        force,
+        of="elastic",
+    ),
     "spring": ColumnKind("from the joint's spring", "torque", _torques("spring"), "tau_spring", force, only="sprung"),
     "coupling": ColumnKind(
         "what the coupling gives it, beside its own motor, friction, stops and spring",
@@ -309,7 +352,8 @@ class Layout:
             made += [
                 Column(quantity, joint.name, i)
                 for i, joint in enumerate(joints)
-                if joint.electric_motor is not None or kind.of != "motors"
+                if (joint.electric_motor is not None or kind.of != "motors")
+                and (joint.coupling is not None or kind.of != "elastic")
             ]
         return tuple(made)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
+from typing import Any
 
 from armsim.actuation import JointTorque, coupling_forces
 from armsim.control import Desired
@@ -29,7 +30,7 @@ class Instant:
     """A state with the derived quantities that rows report.
 
     Attributes:
-        arm: The arm, n joints.
+        arm: The arm, n joints, rotors behind elastic couplings among them, the last (`Arm.mechanism`).
         q: Joint positions [rad or m].
         qd: Joint velocities [rad/s or m/s].
         qdd: Joint accelerations [rad/s² or m/s²].
@@ -84,7 +85,19 @@ class Instant:
 
     def powered(self, kind: str) -> list[Scalar]:
         """An electrical quantity of every joint that has an electric motor."""
-        return [getattr(torque, kind) for torque in self.torques if torque.voltage is not None]
+        return [getattr(torque, kind) for torque in self.of_drives(self.torques) if torque.voltage is not None]
+
+    def of_joints(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Those of values that are of joints."""
+        return values[: len(self.arm.drivers)]
+
+    def of_drives(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Those of values that are of what drives act on: rotors in place of their joints."""
+        return self.arm.of_drivers(values)
+
+    def of_rotors(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Those of values that are of rotors behind elastic couplings."""
+        return values[len(self.arm.drivers) :]
 
     @property
     def couplings(self) -> Sequence[Scalar]:

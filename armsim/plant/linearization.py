@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from armsim.control import Controller, Memory, Seen
+from armsim.control import Controller, Memory
 from armsim.dynamics import frame_pose, solve_held
 from armsim.errors import UsageError
 from armsim.expr import Scalar, both, flatten, leaves, unflatten, where, with_jacobian
@@ -53,7 +53,8 @@ class LinearFeedback:
 class Linearization:
     """A plant linearised about an operating point.
 
-    x are the positions q and velocities qd of n joints and the k armature currents i that are states; u are m commands. The
+    x are the positions q and velocities qd of n joints, rotors behind elastic couplings among them, and the k armature
+    currents i that are states; u are m commands. The
     rows of a held joint are zero, and so is the column of its velocity.
 
     Attributes:
@@ -148,9 +149,8 @@ class Linearization:
     @property
     def states(self) -> list[str]:
         """Names of x, as the plant's slots."""
-        joints = self.plant.arm.joints
-        names = [f"{kind}_{joint.name}" for kind in ("q", "qd") for joint in joints]
-        return names + [f"current_{joints[i].name}" for i in self.plant.inductive]
+        names = [f"{kind}_{name}" for kind in ("q", "qd") for name in self.plant.arm.mechanism.joint_names]
+        return names + [f"current_{self.plant.arm.joint_names[i]}" for i in self.plant.inductive]
 
     @property
     def remembered(self) -> list[str]:
@@ -169,8 +169,11 @@ class Linearization:
     @property
     def outputs(self) -> list[str]:
         """Names of the outputs."""
-        joints = self.plant.arm.joints
-        return [f"{kind}_{joint.name}" for kind in ("q", "qd") for joint in joints] + ["x", "y", "z"]
+        return [f"{kind}_{name}" for kind in ("q", "qd") for name in self.plant.arm.mechanism.joint_names] + [
+            "x",
+            "y",
+            "z",
+        ]
 
 
 class Linearizer:
@@ -190,7 +193,8 @@ class Linearizer:
         output = None if plant.command is None else plant.command.output
         self._driven = replace(held(plant, output), method="explicit_euler", audit=False)
         self._equations = with_jacobian(self._residual, (0, 1, 2, 3), "equations")
-        self._tool = with_jacobian(lambda q: [*frame_pose(plant.arm, q, plant.arm.tool).position], (0,), "tool")
+        moving = plant.arm.mechanism
+        self._tool = with_jacobian(lambda q: [*frame_pose(moving, q, moving.tool).position], (0,), "tool")
         self._feedback = with_jacobian(self._commanded, (0, 1, 2, 3), "feedback")
 
     def at(self, t: float, state: Sequence[Scalar]) -> Linearization:
@@ -199,7 +203,11 @@ class Linearizer:
         x = plant.parts(state)
         u: list[float] = []
         if plant.command is not None:
-            u = x.held if plant.sampled else plant.command.command(t, self._seen(x.q, x.qd, x.currents), x.control)
+            u = (
+                x.held
+                if plant.sampled
+                else plant.command.command(t, plant.loads.measured(x.q, x.qd, x.currents), x.control)
+            )
         _, qdd, _ = plant.motion(t, state)
         moving = list(zip(plant.loads.dry, x.qd, qdd, strict=True))
         stuck = [both(_is_zero(v), _is_zero(a)) if dry else False for dry, v, a in moving]
@@ -221,7 +229,7 @@ class Linearizer:
             Fq=[by.q for by in by_y],
             Fv=[by.v for by in by_y],
             Fi=Fi,
-            Fu=Fu if u else [[float(i == j) for j in range(n)] for i in range(n)],
+            Fu=Fu if u else [[float(i == j) for j in range(n)] for i in range(len(x.q))],
             I=[[*by.q, *by.v, *by_i, *by_u] for by, by_u, by_i, _ in rates],
             tool=[by_q for (by_q,) in self._tool(x.q)[1]],
             law=self.law_at(t, x),
@@ -250,7 +258,8 @@ class Linearizer:
             return None
         control, command = x.control, self.plant.command
         if control.encoded is not None and command.encoder is not None and command.period is not None:
-            encoded = command.encoder.steady(x.q, control.encoded.velocities, command.period)
+            q = self.plant.loads.measured(x.q, x.qd, x.currents).q
+            encoded = command.encoder.steady(q, control.encoded.velocities, command.period)
             control = replace(control, encoded=encoded)
         remembered, self._structure = flatten(_uncounted(control))
         _, (commands, rates) = self._feedback(x.q, x.qd, x.currents, remembered, t)
@@ -261,7 +270,7 @@ class Linearizer:
         self, q: list[Scalar], qd: list[Scalar], currents: list[Scalar], remembered: list[Scalar], t: Scalar
     ) -> tuple[list[Scalar], list[Scalar]]:
         """Commands; and the rates of what is remembered, or of sampled control what is remembered after the sample."""
-        command, seen = self.plant.command, self._seen(q, qd, currents)
+        command, seen = self.plant.command, self.plant.loads.measured(q, qd, currents)
         assert isinstance(command, Controller)
         command = command.ideal
         memory: Memory = unflatten(self._structure, remembered)
@@ -271,9 +280,6 @@ class Linearizer:
             memory = replace(memory, encoded=replace(memory.encoded, samples=1.0))
         commands, after = command.sample(t, seen, memory)
         return commands, leaves(_uncounted(after))
-
-    def _seen(self, q: Sequence[Scalar], qd: Sequence[Scalar], currents: Sequence[Scalar]) -> Seen:
-        return Seen(q, qd, dict(zip(self.plant.inductive, currents, strict=True)))
 
 
 def _uncounted(memory: Memory) -> Memory:

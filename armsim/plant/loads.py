@@ -12,9 +12,11 @@ from typing import Any, Literal
 
 from armsim.actuation import (
     CONTACTS,
+    COUPLINGS,
     SPRINGS,
     JointTorque,
     Works,
+    coupling_torque,
     driven,
     dry_bounds,
     motor_limited,
@@ -40,7 +42,7 @@ from armsim.dynamics import (
 )
 from armsim.expr import Scalar, Switches, Table, absolute, either, fma, maximum, minimum, negated
 from armsim.integrate import Motion
-from armsim.model import Arm, Motor
+from armsim.model import Arm, Coupling, Joint, Motor
 from armsim.plant.pickup import works_of
 from armsim.plant.state import Further, Held
 from armsim.records import record
@@ -74,7 +76,7 @@ class Loads:
     """The loads on an arm, at a time t [s], in a motion y, with `Held`, what is constant during the step.
 
     Attributes:
-        arm: The arm, n joints.
+        arm: The arm, its rotors behind elastic couplings as joints (`Arm.mechanism`), n in all.
         command: What drives it: a controller, signals of time, or None for motors with open terminals.
         external: External wrenches.
         integrated: Whether the integrator advances the armature currents, where they are states.
@@ -129,7 +131,8 @@ class Loads:
         """Names of the works of what not every arm has."""
         springs = (SPRINGS,) if self.arm.sprung else ()
         contacts = (CONTACTS,) if self.contacts else ()
-        return (*springs, *contacts, *works_of(self.arm))
+        couplings = (COUPLINGS,) if self.elastic else ()
+        return (*springs, *couplings, *contacts, *works_of(self.arm))
 
     @property
     def corner_tables(self) -> list[Table]:
@@ -142,8 +145,19 @@ class Loads:
         """The motors whose current is a state of its own, by joint: they have an inductance and are driven by a voltage."""
         if self.command is None or self.command.output != "voltage":
             return {}
-        motors = [joint.motor for joint in self.arm.joints]
+        motors = [joint.motor for joint in self.drives]
         return {i: motor for i, motor in enumerate(motors) if motor is not None and motor.inductance is not None}
+
+    @cached_property
+    def drives(self) -> list[Joint]:
+        """The joints on which the drives act, in the order of their commands: rotors in place of their joints."""
+        return self.arm.of_drivers(self.arm.joints)
+
+    @cached_property
+    def elastic(self) -> list[tuple[int, int, Coupling]]:
+        """Joint, rotor and coupling wherever there is one."""
+        pairs = ((j, i, self.arm.joints[i].coupling) for j, i in enumerate(self.arm.drivers) if i != j)
+        return [(j, i, coupling) for j, i, coupling in pairs if coupling is not None]
 
     @cached_property
     def dry(self) -> tuple[bool, ...]:
@@ -153,7 +167,7 @@ class Loads:
     def commands(self, t: Scalar, y: Motion, held: Held) -> list[Scalar | None]:
         """The command of every drive; None for open terminals."""
         if self.command is None:
-            return [None] * self.arm.n
+            return [None] * len(self.drives)
         if self.sampled:
             return [*held.commands]
         return [*self.command.command(t, self.seen(y, held), y.z.control, *self._piece(held))]
@@ -164,7 +178,21 @@ class Loads:
 
     def seen(self, y: Motion, held: Held) -> Seen:
         """What a continuous controller knows of the arm."""
-        return Seen(y.q, y.v, dict(zip(self.inductive, self.currents(y, held), strict=True)))
+        return self.measured(y.q, y.v, self.currents(y, held))
+
+    def measured(self, q: Sequence[Scalar], v: Sequence[Scalar], currents: Sequence[Scalar]) -> Seen:
+        """What a controller knows of the arm: positions and velocities of joints, or where its encoders are there, of rotors."""
+        known = dict(zip(self.inductive, currents, strict=True))
+        if self.measures_rotors:
+            return Seen(self.arm.of_drivers(q), self.arm.of_drivers(v), known)
+        n = len(self.drives)
+        return Seen(q[:n], v[:n], known)
+
+    @property
+    def measures_rotors(self) -> bool:
+        """Whether the controller's encoders are on the motors."""
+        command = self.command
+        return isinstance(command, Controller) and command.encoder is not None and command.encoder.on_motor
 
     @cached_property
     def governed(self) -> dict[int, Scalar]:
@@ -175,7 +203,8 @@ class Loads:
         """
         if not self.located or self.command is None:
             return {}
-        motors = {i: joint.motor for i, joint in enumerate(self.arm.joints) if i not in self.inductive}
+        inductive = [self.arm.drivers[i] for i in self.inductive]
+        motors = {i: joint.motor for i, joint in enumerate(self.arm.joints) if i not in inductive}
         limits = {i: (motor, motor.limits.speed) for i, motor in motors.items() if motor is not None}
         return {i: limit / absolute(motor.gear) for i, (motor, limit) in limits.items() if limit is not None}
 
@@ -253,14 +282,18 @@ class Loads:
         self, u: Sequence[Scalar | None], t: Scalar, y: Motion, held: Held, beyond: Sequence[dc.Beyond | None] = ()
     ) -> list[JointTorque]:
         """The loads on every joint under given commands, without dry friction; `beyond` as of `driven`."""
-        currents = dict(zip(self.inductive, self.currents(y, held), strict=True))
+        currents = dict(zip((self.arm.drivers[i] for i in self.inductive), self.currents(y, held), strict=True))
+        commands = dict(zip(self.arm.drivers, u, strict=True))
         beyond = beyond or [None] * self.arm.n
         torques = []
         for i, (joint, q, qd) in enumerate(zip(self.arm.joints, y.q, y.v, strict=True)):
-            if self.command is None:
+            if self.command is None or i not in commands:
                 torques.append(unpowered(joint, q, qd))
             else:
-                torques.append(driven(joint, self.command.output, u[i], q, qd, currents.get(i), beyond[i]))
+                torques.append(driven(joint, self.command.output, commands[i], q, qd, currents.get(i), beyond[i]))
+        for j, i, coupling in self.elastic:
+            torques[j].coupling = coupling_torque(coupling, y.q[i] - y.q[j], y.v[i] - y.v[j])
+            torques[i].coupling = -torques[j].coupling
         for torque, force in zip(torques, self.law_forces(t, y, held, self.wrench_laws), strict=False):
             torque.external = force
         for torque, force in zip(torques, self.law_forces(t, y, held, self.contacts), strict=False):
@@ -296,12 +329,14 @@ class Loads:
         """Whether a limit of its command, motor or amplifier acts on every joint, under the torques of then."""
         command = self.command
         if command is None:
-            return [False] * self.arm.n
+            return [False] * len(self.drives)
         acts = []
-        bounds = command.limit if isinstance(command, Controller) else (None,) * self.arm.n
+        bounds = command.limit if isinstance(command, Controller) else (None,) * len(self.drives)
         for i, (u, bound) in enumerate(zip(self.commands(t, y, held), bounds, strict=True)):
             at_bound = False if bound is None else absolute(u) >= bound
-            acts.append(either(at_bound, motor_limited(self.arm.joints[i], command.output, u, torques[i])))
+            acts.append(
+                either(at_bound, motor_limited(self.drives[i], command.output, u, torques[self.arm.drivers[i]]))
+            )
         return acts
 
     def currents(self, y: Motion, held: Held) -> list[Scalar]:
@@ -332,7 +367,8 @@ class Loads:
     def current_rates(self, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Scalar]:
         """Rates of the armature currents that are states [A/s], in the order of `inductive`."""
         pairs = zip(self.inductive.items(), self.currents(y, held), strict=True)
-        return [dc.current_rate(motor, x, torques[i].supply, y.v[i]) for (i, motor), x in pairs]
+        at = self.arm.drivers
+        return [dc.current_rate(motor, x, torques[at[i]].supply, y.v[at[i]]) for (i, motor), x in pairs]
 
     def powers(
         self,
@@ -353,7 +389,7 @@ class Loads:
                 clipped.append((i, "dry"))
             if joint.limit is not None and joint.limit.stiffness is not None:
                 clipped.append((i, "stop"))
-            if self.saturation(i) is not None:
+            if i in self.arm.drivers and self.saturation(self.arm.drivers.index(i)) is not None:
                 clipped.append((i, "command"))
         return clipped
 
@@ -369,19 +405,25 @@ class Loads:
             assert joint.limit is not None
             b, d, lower, upper = stop_law(joint.limit, y.q[i])
             return Law(i, lower, upper, b, d)
-        command, saturation = self.command, self.saturation(i)
+        of = self.arm.drivers.index(i)
+        command, saturation = self.command, self.saturation(of)
         assert isinstance(command, Controller)
         assert saturation is not None
         gain, limit = saturation
-        d = maximum(gain * command.law.damping(i), 0.0)
-        u = command.unlimited(t, self.seen(y, held), y.z.control, *self._piece(held))[i]
+        d = maximum(gain * command.law.damping(of), 0.0)
+        u = command.unlimited(t, self.seen(y, held), y.z.control, *self._piece(held))[of]
         b = fma(d, y.v[i], gain * u)
         return Law(i, -(absolute(gain) * limit), absolute(gain) * limit, b, d)
 
     def saturation(self, i: int) -> tuple[Scalar, Scalar] | None:
-        """Torque per command, and the command's limit, where a damping continuous command saturates a linear drive; else None."""
-        command, joint = self.command, self.arm.joints[i]
+        """Torque per command, and the command's limit, where a damping continuous command saturates a linear drive; else None.
+
+        A command that damps what it measures at the joint does not damp a rotor behind a coupling.
+        """
+        command, joint = self.command, self.drives[i]
         if not isinstance(command, Controller) or command.period is not None or command.law.damping(i) is None:
+            return None
+        if joint.drives is not None and not self.measures_rotors:
             return None
         limit, motor = command.limit[i], joint.motor
         if command.output == "current" or command.feedforward is not None:

@@ -13,9 +13,9 @@ from dataclasses import fields, replace
 from functools import cached_property, partial, reduce
 from typing import Any, ClassVar
 
-from armsim.actuation import CONTACTS, COUNTED, JointTorque, Works, slowed_to
+from armsim.actuation import CONTACTS, COUNTED, JointTorque, Works, drive_torques, slowed_to
 from armsim.actuation import motor as dc
-from armsim.control import Command, Constant, Controller, Memory, Seen
+from armsim.control import Command, Constant, Controller, Memory
 from armsim.dynamics import Algorithm, Contact, ExternalWrench, InternalWrenches
 from armsim.errors import Refusal
 from armsim.expr import Scalar, Structure, both, flatten, leaves, loop, mapped, minimum, unflatten, where
@@ -58,7 +58,7 @@ class Plant:
     """An arm with its drives, command, external wrenches and integrator.
 
     Attributes:
-        arm: The arm, n joints.
+        arm: The arm, n joints; what moves is its `mechanism`, which has rotors behind elastic couplings besides.
         command: What drives it: a controller, signals of time, or None for motors with open terminals.
         external: External wrenches.
         method: Name of the integrator, of `armsim.integrate.METHODS`.
@@ -101,7 +101,12 @@ class Plant:
         """The loads on the arm. Error control lets an adaptive integrator advance currents and resolve jumps itself."""
         adaptive = self.integrator.adaptive is not None
         return Loads(
-            self.arm, self.command, self.external, adaptive, self.integrator.locates, self.audit and not adaptive
+            self.arm.mechanism,
+            self.command,
+            self.external,
+            adaptive,
+            self.integrator.locates,
+            self.audit and not adaptive,
         )
 
     @cached_property
@@ -122,10 +127,11 @@ class Plant:
     @cached_property
     def slots(self) -> tuple[str, ...]:
         """Names of the state's entries, in order."""
-        names = [joint.name for joint in self.arm.joints]
+        names, moving = self.arm.joint_names, self.arm.mechanism.joint_names
         control = [] if self.command is None else self.command.slots(names)
-        parts = (control, self.sampled, [*self.inductive], self.integrator.memory, self.works)
-        return State.slots(names, *parts) + self.run_ahead + tuple(self.loads.contact_states([0.0] * self.arm.n))
+        held = names if self.sampled else []
+        parts = (control, held, [names[i] for i in self.inductive], self.integrator.memory, self.works)
+        return State.slots(moving, *parts) + self.run_ahead + tuple(self.loads.contact_states([0.0] * len(moving)))
 
     @property
     def works(self) -> tuple[str, ...]:
@@ -141,6 +147,8 @@ class Plant:
     def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar = 0.0) -> list[Scalar]:
         """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken.
 
+        Rotors behind elastic couplings turn with their joints, so far ahead that they would hold them at rest.
+
         Args:
             q: Joint positions [rad or m].
             qd: Joint velocities [rad/s or m/s].
@@ -149,9 +157,10 @@ class Plant:
         return self._begin(q, qd, landing).flat()
 
     def _begin(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar) -> State:
+        q, qd = [*q, *self._wound(q)], [*qd, *(qd[j] for j, _, _ in self.loads.elastic)]
         x = State(
-            q=list(q),
-            qd=list(qd),
+            q=q,
+            qd=qd,
             control=Memory() if self.command is None else self.command.begin(),
             held=[0.0] * (self.arm.n if self.sampled else 0),
             currents=[0.0] * len(self.inductive),
@@ -162,6 +171,14 @@ class Plant:
         if self.ahead:
             x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, len(self.loads.latched))
         return x
+
+    def _wound(self, q: Sequence[Scalar]) -> list[Scalar]:
+        """The positions of the rotors whose couplings hold their joints at rest at q [rad or m]."""
+        if not self.loads.elastic:
+            return []
+        still = [0.0] * len(q)
+        tau = drive_torques(self.arm.at(0.0), q, still, still)
+        return [q[j] + coupling.twist(tau[j]) for j, _, coupling in self.loads.elastic]
 
     def parts(self, state: Sequence[Scalar]) -> State:
         """A state by its parts."""
@@ -180,9 +197,7 @@ class Plant:
         command = self.command
         if command is None or command.period is None:
             raise ValueError("nothing is sampled")
-        x.held, x.control = command.sample(
-            t, Seen(x.q, x.qd, dict(zip(self.inductive, x.currents, strict=True))), x.control
-        )
+        x.held, x.control = command.sample(t, self.loads.measured(x.q, x.qd, x.currents), x.control)
         return x.flat()
 
     @cached_property
@@ -241,7 +256,7 @@ class Plant:
         end = State(
             calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead, after.z.contacts
         )
-        return exchanged(self.arm, t, dt, end).flat()
+        return exchanged(self.arm.mechanism, t, dt, end).flat()
 
     def _clamped(self, control: Memory) -> Memory:
         """What a continuous controller remembers after a step, within its bounds."""
@@ -253,7 +268,8 @@ class Plant:
             return []
         torques = self.loads.torques(t, y, held)
         pairs = zip(self.inductive.items(), held.currents, strict=True)
-        return [dc.current_after(motor, x, torques[i].supply, y.v[i], dt) for (i, motor), x in pairs]
+        at = self.arm.mechanism.drivers
+        return [dc.current_after(motor, x, torques[at[i]].supply, y.v[at[i]], dt) for (i, motor), x in pairs]
 
     def motion_of(self, x: State) -> Motion:
         """The motion that the integrator advances: what a controller remembers only if it is continuous."""
@@ -297,7 +313,7 @@ class Plant:
         qd, qdd, torques = self.motion(t, state)
         x = self.parts(state)
         held = self.held(t, x)
-        arm = self.arm.at(held.since)
+        arm = self.arm.mechanism.at(held.since)
         internal = InternalWrenches(
             arm, x.q, qd, qdd, partial(self.loads.all_wrenches, t, x.q, qd, held, states=x.contacts)
         )
@@ -306,7 +322,7 @@ class Plant:
         return Instant(arm, x.q, qd, qdd, torques, self.algorithm, internal, desired, touches)
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
-        """Velocities, accelerations and torques that act from time t [s] on, n each."""
+        """Velocities, accelerations and torques that act from time t [s] on, of the joints of the mechanism."""
         x = self.parts(state)
         y, held = self.motion_of(x), self.held(t, x)
         torques, system = self.loads.torques(t, y, held), self.system(held)
@@ -317,13 +333,13 @@ class Plant:
         if slowed:
             torques = self.loads.ungoverned(t, y, held)
         for i, (slow, motor) in slowed.items():
-            torques[i] = slowed_to(self.arm.joints[i], torques[i], x.qd[i], motor, slow)
+            torques[i] = slowed_to(self.arm.mechanism.joints[i], torques[i], x.qd[i], motor, slow)
         for torque, dry in zip(torques, friction, strict=True):
             torque.dry = dry
         return x.qd, qdd, torques
 
     def torques(self, t: Scalar, state: Sequence[Scalar]) -> list[JointTorque]:
-        """The torques that act from time t [s] on, n of them, without dry friction: it takes the accelerations to know it."""
+        """The torques that act from time t [s] on, likewise, without dry friction: it takes the accelerations to know it."""
         x = self.parts(state)
         return self.loads.torques(t, self.motion_of(x), self.held(t, x))
 

@@ -48,18 +48,18 @@ class State:
         cls,
         joints: Sequence[str],
         control: Sequence[str],
-        sampled: bool,
-        inductive: Sequence[int],
+        held: Sequence[str],
+        inductive: Sequence[str],
         memory: Sequence[str],
         works: Sequence[str],
     ) -> tuple[str, ...]:
         """Names of the entries of a state as a list, without those of `ahead`.
 
         Args:
-            joints: Their names.
+            joints: Their names, rotors' among them.
             control: Names of what the controller remembers.
-            sampled: Whether commands are held.
-            inductive: Indices of the joints whose current is a state.
+            held: Names of the joints whose commands are held.
+            inductive: Names of the joints whose current is a state.
             memory: Names of the integrator's memory.
             works: Names of the works that are counted.
         """
@@ -67,8 +67,8 @@ class State:
             *(f"q_{name}" for name in joints),
             *(f"qd_{name}" for name in joints),
             *control,
-            *(f"held_{name}" for name in joints if sampled),
-            *(f"current_{joints[i]}" for i in inductive),
+            *(f"held_{name}" for name in held),
+            *(f"current_{name}" for name in inductive),
             *memory,
             *works,
         )

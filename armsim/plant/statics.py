@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from armsim.actuation import motor as dc
 from armsim.actuation import unpowered
-from armsim.control import Controller, Now, Seen
+from armsim.control import Controller, Now
 from armsim.dynamics import gravity_torque, rnea
 from armsim.expr import Scalar
 from armsim.plant.plant import Plant
@@ -44,7 +44,7 @@ def steady_state(plant: Plant, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scal
     """
     x, command = plant.parts(plant.initial_state(q, qd)), plant.command
     if isinstance(command, Controller):
-        seen = Seen(x.q, x.qd, dict(zip(plant.inductive, x.currents, strict=True)))
+        seen = plant.loads.measured(x.q, x.qd, x.currents)
         if command.feedforward is not None:
             _, expected = command.feedforward.commands(Now(t, seen, command.reference.at(t)))
             seen = replace(seen, currents={i: expected.get(i, 0.0) for i in seen.currents})

@@ -66,9 +66,13 @@ def _joints(model: LinearModel, digits: int) -> str:
     """The operating point: positions and commands, and velocities and accelerations unless it is an equilibrium."""
     about = model.about
     values = {"q": about.q} if model.is_equilibrium else {"q": about.q, "qd": about.qd, "qdd": about.qdd}
-    values |= {model.output: about.u} if model.driven else {}
-    columns = {key: (key, _settled(of)) for key, of in values.items()}
-    return "\n" + state_table([(joint.name, joint.type) for joint in about.plant.arm.joints], columns, False, digits)
+    arm = about.plant.arm.mechanism
+    given: dict[str, Sequence[float | None]] = {key: _settled(of) for key, of in values.items()}
+    if model.driven:
+        at, u = arm.drivers, _settled(about.u)
+        given[model.output] = [u[at.index(i)] if i in at else None for i in range(arm.n)]
+    columns = {key: (key, of) for key, of in given.items()}
+    return "\n" + state_table([(joint.name, joint.type) for joint in arm.joints], columns, False, digits)
 
 
 def _settled(values: Sequence[float]) -> list[float]:

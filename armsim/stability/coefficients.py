@@ -70,7 +70,7 @@ class Coefficients:
 
 def shapes(plant: Plant) -> list[tuple[int, int]]:
     """The shapes of the arrays of a plant's coefficients, those of its feedback last."""
-    n, k, command = plant.arm.n, len(plant.inductive), plant.command
+    n, k, command = plant.arm.mechanism.n, len(plant.inductive), plant.command
     x = 2 * n + k
     sizes = [(n, n), (n, n), (n, n), (n, k), (n, n), (k, x + n), (5, n)]
     if isinstance(command, Controller):
@@ -80,23 +80,44 @@ def shapes(plant: Plant) -> list[tuple[int, int]]:
 
 
 def flat(about: Linearization) -> list[Scalar]:
-    """The coefficients of a linearisation, by numbers or by expressions, in order."""
-    law = () if about.law is None else (about.law.K, about.law.Kz, about.law.Z, about.law.Zz)
-    blocks = (about.M, about.Fq, about.Fv, about.Fi, about.Fu, about.I, _bounds(about), *law)
+    """The coefficients of a linearisation, by numbers or by expressions, in order.
+
+    Joints behind elastic couplings have commands of their own there, without effect: one for each coordinate.
+    """
+    places, x = _places(about), len(about.states)
+
+    def spread(row: list[Scalar]) -> list[Scalar]:
+        return [0.0 if j is None else row[j] for j in places]
+
+    def rows(block: list[list[Scalar]]) -> list[list[Scalar]]:
+        return [[0.0] * len(block[0]) if j is None else block[j] for j in places]
+
+    law = () if about.law is None else (rows(about.law.K), rows(about.law.Kz), about.law.Z, about.law.Zz)
+    currents = [[*row[:x], *spread(row[x:])] for row in about.I]
+    blocks = (about.M, about.Fq, about.Fv, about.Fi, [*map(spread, about.Fu)], currents, _bounds(about), *law)
     return [x for rows in blocks for row in rows for x in row]
+
+
+def _places(about: Linearization) -> list[int | None]:
+    """Index of the command that acts on each coordinate; None for a joint behind an elastic coupling."""
+    drivers = about.plant.arm.mechanism.drivers
+    return [drivers.index(i) if i in drivers else None for i in range(about.n)]
 
 
 def _bounds(about: Linearization) -> list[list[Scalar]]:
     """The rows of `Coefficients.bounds`."""
-    command, joints = about.plant.command, about.plant.arm.joints
+    command, joints, places = about.plant.command, about.plant.arm.mechanism.joints, _places(about)
     held = [where(stuck, 1.0, 0.0) for stuck in about.held]
     if not isinstance(command, Controller):
         return [[0.0] * about.n, [0.0] * about.n, held, [0.0] * about.n, [1.0] * about.n]
-    largest = [largest_force(joint, command.output, bound) for joint, bound in zip(joints, command.limit, strict=True)]
-    errors = [target - q for target, q in zip(command.reference.at(about.t).q, about.q, strict=True)]
+    limits = [None if j is None else command.limit[j] for j in places]
+    largest = [largest_force(joint, command.output, bound) for joint, bound in zip(joints, limits, strict=True)]
+    targets = command.reference.at(about.t).q
+    errors = [targets[i if j is None else j] - q for i, (j, q) in enumerate(zip(places, about.q, strict=True))]
     gone = [_back_emf_gone(about, i, force) for i, force in enumerate(largest)]
     motors = [joint.electric_motor if command.output == "voltage" else None for joint in joints]
-    shares = [1.0 if motor is None else brush_share(motor, u) for motor, u in zip(motors, about.u, strict=True)]
+    driven = zip(motors, places, strict=True)
+    shares = [1.0 if motor is None or j is None else brush_share(motor, about.u[j]) for motor, j in driven]
     return [[0.0 if force is None else 1.0 / force for force in largest], errors, held, gone, shares]
 
 
@@ -105,10 +126,16 @@ def _back_emf_gone(about: Linearization, i: int, force: Scalar | None) -> Scalar
 
     Fu is 0 where the motor is at that limit already, or where its current is a state.
     """
-    command, joint = about.plant.command, about.plant.arm.joints[i]
+    command, joint, j = about.plant.command, about.plant.arm.mechanism.joints[i], _places(about)[i]
     motor = joint.electric_motor
-    if not isinstance(command, Controller) or command.output != "voltage" or motor is None or force is None:
+    if (
+        not isinstance(command, Controller)
+        or command.output != "voltage"
+        or motor is None
+        or force is None
+        or j is None
+    ):
         return 0.0
-    damping = back_emf_damping(motor) * (about.Fu[i][i] / voltage_gain(motor))
-    stall = stall_force(joint, command.output, command.limit[i])
+    damping = back_emf_damping(motor) * (about.Fu[i][j] / voltage_gain(motor))
+    stall = stall_force(joint, command.output, command.limit[j])
     return damping if stall is None else where(force < stall, damping, 0.0)

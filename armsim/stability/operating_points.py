@@ -130,7 +130,7 @@ class OperatingPoints:
     @property
     def _added(self) -> int:
         """Number of results of `_point` before the coefficients."""
-        n = self.plant.arm.n
+        n = self.plant.arm.mechanism.n
         return 2 * (n + len(self.branches)) + (n + 2) * len(self.touching)
 
     def at(self, values: Array, every: bool = True) -> tuple[Points, Mask]:
@@ -155,7 +155,7 @@ class OperatingPoints:
         finite: Mask = np.asarray(np.isfinite(found).all(axis=(0, -1)))
         there = np.ones(found.shape[:2], dtype=bool)
         there[1:free] = (found[1:free, :, :n] != found[:1, :, :n]).any(axis=-1)
-        if every and command is None and not any_sticks(self.plant.arm):
+        if every and command is None and not any_sticks(self.plant.arm) and not self.plant.loads.elastic:
             hanging, exists, failed = self._at_rest(values, found[0, :, :n])
             found = np.concatenate([found, hanging])
             there = np.concatenate([there, exists[None]])
@@ -171,7 +171,7 @@ class OperatingPoints:
 
     def _entered(self, found: Array, entered: Sequence[JointBranch | ContactBranch]) -> Coefficients:
         """The coefficients by the results of `_point`, and on branches, which are entered from the start."""
-        n, free = self.plant.arm.n, len(found)
+        n, free = self.plant.arm.mechanism.n, len(found)
         points = self._coefficients(np.concatenate([found, *[found[:1]] * len(entered)]) if entered else found)
         first = 2 * (n + len(self.branches))
         for k, branch in enumerate(entered):
@@ -255,9 +255,9 @@ class OperatingPoints:
                 tau = limit_torque(limit, q[i], qd[i])
                 pushes = both(aims, either(tau > 0.0, tau < 0.0))
                 about = with_stop(about, i, -where(pushes, limit.stiffness, 0.0), -where(pushes, limit.damping, 0.0))
-        added = [x for branch in self.branches for x in branch.stiffness(plant.arm)]
+        added = [x for branch in self.branches for x in branch.stiffness(plant.arm.mechanism)]
         for contact in contacts_of(scenario.arm):
-            added += ContactBranch(contact).stiffness(plant.arm, q)
+            added += ContactBranch(contact).stiffness(plant.arm.mechanism, about.q)
         return [*about.q, *about.qdd, *added, *flat(about)]
 
 
@@ -315,7 +315,7 @@ def apart(plant: Plant) -> Plant:
 
 def branches(plant: Plant) -> tuple[JointBranch, ...]:
     """The branches of a plant: its stops, and the motors with a supply that limits a commanded torque."""
-    joints, command = plant.arm.joints, plant.command
+    joints, command = plant.arm.mechanism.joints, plant.command
     limits = [joint.limit for joint in joints]
     stops = [JointBranch(i, STOP) for i, x in enumerate(limits) if x is not None and x.stiffness is not None]
     if command is None or command.output != "torque":

@@ -76,7 +76,8 @@ def _pushes(scenario: Scenario, plant: Plant) -> list[Push]:
         for t in (0.0, duration / 2):
             with suppress(ArithmeticError, FormulaError):  # a formula may have no value there
                 torques = plant.torques(t, _sampled(plant, t, q, still))
-                found.append(Push("inputs.torque", [torque.motor for torque in torques], duration - t))
+                motors = [torque.motor for torque in arm.mechanism.of_drivers(torques)]
+                found.append(Push("inputs.torque", motors, duration - t))
     return found
 
 
@@ -85,7 +86,8 @@ def _opposed(plant: Plant, q: Sequence[float], i: int, push: Push) -> float:
 
     def total(at: float, v: float) -> float:
         positions, velocities = ([x if j == i else y for j, y in enumerate(like)] for x, like in ((at, q), (v, still)))
-        return plant.torques(0.0, _sampled(plant, 0.0, positions, velocities))[i].total
+        torques = plant.torques(0.0, _sampled(plant, 0.0, positions, velocities))
+        return sum(torques[at].total for at in {i, plant.arm.mechanism.drivers[i]})
 
     still, limit = [0.0] * plant.arm.n, plant.arm.joints[i].limit
     try:

@@ -61,7 +61,7 @@ class Verdicts:
         self.dt, self.duration = scenario.dt, scenario.clock.steps * scenario.dt
         self.method, self.points, self.there = plant.method, points, points.there
         self.adaptive = plant.integrator.adaptive is not None  # so that its steps are not judged
-        self.sticky = np.array([sticks(joint) for joint in plant.arm.joints], dtype=bool)
+        self.sticky = np.array([sticks(joint) for joint in plant.arm.mechanism.joints], dtype=bool)
         self.joints = joints or bool(self.sticky.any())  # else they matter to no refusal
         self.period = points.coefficients.period
 

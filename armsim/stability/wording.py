@@ -51,7 +51,7 @@ class Wording:
 
     def __init__(self, verdicts: Verdicts, plant: Plant) -> None:
         self.verdicts, self.method, self.dt = verdicts, plant.method, verdicts.dt
-        self.joints, self.where = plant.arm.joints, verdicts.points.where
+        self.joints, self.where = plant.arm.mechanism.joints, verdicts.points.where
 
     def advice(self) -> Advice:
         """Refusal, warnings and unstable branches; of an adaptive method what is to say of the feedback."""

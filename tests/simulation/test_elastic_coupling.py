@@ -1,0 +1,184 @@
+"""Arms whose motors drive through elastic couplings, against closed forms and event-exact motions."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import armsim
+from armsim.errors import ArmsimError
+
+K, J, GEAR, MASS, LEVER = 2000.0, 1e-4, 50.0, 2.0, 0.5
+ROTOR, LINK = GEAR * GEAR * J, MASS * LEVER**2
+
+
+def robot(coupling=None, **motor):
+    """A joint with a point mass, without gravity, behind an elastic gear."""
+    coupling = {"stiffness": K} if coupling is None else coupling
+    joint = {
+        "name": "R1",
+        "type": "revolute",
+        "mdh": {"a": 0, "alpha": 0, "d": 0, "theta": 0},
+        "bodies": [{"point": {"mass": MASS, "center": [LEVER, 0, 0]}}],
+        "motor": {"Kp": 0.1, "Ra": 1, "gear": GEAR, "rotor_inertia": J, **motor}
+        | ({"coupling": coupling} if coupling else {}),
+    }
+    return {"format": "armsim/robot/1", "name": "two_mass", "gravity": [0, 0, 0], "joints": [joint]}
+
+
+def scenario(arm, **more):
+    return {
+        "format": "armsim/scenario/1",
+        "robot": arm,
+        "duration": 0.2,
+        "integrator": {"method": "rk4", "dt": 1e-4},
+        "inputs": {"torque": [5]},
+        "log": {"every": 1e-2},
+    } | more
+
+
+def test_resonance_and_antiresonance_are_those_of_two_masses():
+    model = armsim.linearize(scenario(robot()))
+    swings = max(abs(mode.rate.imag) for mode in model.modes())
+    assert swings == pytest.approx(math.sqrt(K * (1 / ROTOR + 1 / LINK)), rel=1e-9)
+    # from the motor's torque to its own position the link is a vibration absorber
+    s = 1j * math.sqrt(K / LINK)
+    out = np.linalg.solve(s * np.eye(4) - model.A, model.B[:, 0])
+    assert abs(out[model.states.index("q_motor_R1")]) < 1e-9 * abs(out[model.states.index("q_R1")])
+
+
+def test_stiff_couplings_tend_to_the_rigid_arm_at_first_order_of_the_compliance():
+    # the centre of mass moves as the rigid arm; once the swing has settled the link is behind it by its share of the twist
+    wanted = armsim.simulate(scenario(robot(coupling={})))["q_R1_rad"][-1]
+    twist = 5.0 * LINK / (ROTOR + LINK)
+    for k in (2e4, 2e5, 2e6):
+        tight = {"method": "rodas", "rtol": 1e-10, "atol": 1e-12}
+        run = armsim.simulate(scenario(robot({"stiffness": k, "damping": 100.0}), integrator=tight))
+        behind = wanted - run["q_R1_rad"][-1]
+        assert behind == pytest.approx(ROTOR / (ROTOR + LINK) * twist / k, rel=1e-4)
+
+
+def exact_backlash(torque, play, duration, k=K):
+    """The same motion by matrix exponentials, switched where a flank is met or left: x = (q, qd, theta, thetad, 1)."""
+
+    def matrix(side):
+        A = np.zeros((5, 5))
+        A[0, 1] = A[2, 3] = 1.0
+        A[3, 4] = torque / ROTOR
+        if side:
+            for row, sign, inertia in ((1, 1.0, LINK), (3, -1.0, ROTOR)):
+                A[row, 0] -= sign * k / inertia
+                A[row, 2] += sign * k / inertia
+                A[row, 4] -= sign * k * side * play / 2 / inertia
+        return A
+
+    def beyond(x, side):  # how far within the piece
+        twist = x[2] - x[0]
+        return side * twist - play / 2 if side else play / 2 - abs(twist)
+
+    t, x, side, switches = 0.0, np.array([0.0, 0.0, 0.0, 0.0, 1.0]), 0, 0
+    while t < duration:
+        step = 1e-4
+        after = expm(matrix(side) * step) @ x
+        if t + step >= duration:
+            step = duration - t
+            after = expm(matrix(side) * step) @ x
+        if beyond(after, side) < 0.0:
+            low, high = 0.0, step
+            for _ in range(60):
+                middle = (low + high) / 2
+                low, high = (middle, high) if beyond(expm(matrix(side) * middle) @ x, side) >= 0.0 else (low, middle)
+            t, x = t + high, expm(matrix(side) * high) @ x
+            side = 0 if side else int(np.sign(x[2] - x[0]))
+            switches += 1
+        else:
+            t, x = t + step, after
+    return x, switches
+
+
+@pytest.mark.parametrize("method", ["rk4", "rk54", "rodas"])
+def test_backlash_is_that_of_an_event_exact_motion(method):
+    integrator = {"method": method, **({"dt": 1e-4} if method == "rk4" else {"rtol": 1e-11, "atol": 1e-13})}
+    arm = robot({"stiffness": K, "backlash": 0.01})
+    run = armsim.simulate(scenario(arm, duration=0.2, integrator=integrator))
+    wanted, switches = exact_backlash(5.0, 0.01, 0.2)
+    assert switches >= 3
+    found = [run[name][-1] for name in ("q_R1_rad", "qd_R1_rad_s", "q_motor_R1_rad", "qd_motor_R1_rad_s")]
+    np.testing.assert_allclose(found, wanted[:4], rtol=0, atol=1e-8)
+
+
+def test_implicit_midpoint_conserves_the_energy_of_a_coupling():
+    arm = robot({"stiffness": K})
+    more = {"integrator": {"method": "implicit_midpoint", "dt": 1e-3}, "duration": 1.0, "initial": {"qd": [1]}}
+    run = armsim.simulate(scenario(arm, **more))
+    twist = run["q_motor_R1_rad"] - run["q_R1_rad"]
+    work = 5.0 * (run["q_motor_R1_rad"] - run["q_motor_R1_rad"][0])
+    energy = run["kinetic_energy_J"] + K * twist**2 / 2 - work
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-9)
+
+
+def test_a_run_begins_with_the_torque_that_holds_the_joint():
+    arm = robot({"stiffness": 200.0, "backlash": 0.02}) | {"gravity": [0, -9.81, 0]}
+    run = armsim.simulate(scenario(arm, inputs={"torque": [MASS * 9.81 * LEVER]}))
+    assert run["torque_coupling_R1_Nm"][0] == pytest.approx(MASS * 9.81 * LEVER, rel=1e-12)
+    assert run["q_motor_R1_rad"][0] == pytest.approx(MASS * 9.81 * LEVER / 200.0 + 0.01, rel=1e-12)
+    np.testing.assert_allclose(run["q_R1_rad"], 0.0, atol=1e-12)
+
+
+def test_encoders_on_the_motor_measure_the_rotor():
+    # a spring of gain kp on the rotor alone, against one on the joint: the static twist under a load tells them apart
+    arm = robot({"stiffness": 100.0, "damping": 3.0}) | {"gravity": [0, -9.81, 0]}
+    control = {"law": "pd", "output": "torque", "kp": [50], "kd": [10], "target": [0.0]}
+    load = lambda q: MASS * 9.81 * LEVER * math.cos(q)  # noqa: E731
+    for on, column in (("motor", "q_motor_R1_rad"), ("joint", "q_R1_rad")):
+        given = scenario(arm, duration=8, control=control | {"encoder": {"on": on}}, integrator={"method": "rodas"})
+        run = armsim.simulate({key: value for key, value in given.items() if key != "inputs"})
+        q = run["q_R1_rad"][-1]
+        assert run[column][-1] == pytest.approx(-load(q) / 50, rel=1e-5)
+        assert run["q_motor_R1_rad"][-1] - q == pytest.approx(load(q) / 100, rel=1e-5)
+
+
+def test_friction_before_and_behind_the_coupling_sticks_by_itself():
+    arm = robot({"stiffness": K}, coulomb=0.02)  # 1 N m at the joint's side
+    arm["joints"][0]["friction"] = {"coulomb": 3.0}
+    run = armsim.simulate(scenario(arm, inputs={"torque": [2.0]}, integrator={"method": "rk54"}))
+    assert (run["qd_R1_rad_s"] == 0.0).all()  # the coupling passes on 2 (2 - 1) N m at most
+    assert run["q_motor_R1_rad"].max() > 0.0
+    assert run["qd_motor_R1_rad_s"][-1] == 0.0
+
+
+@pytest.mark.parametrize("backlash", [0.0, 0.01])
+def test_lanes_and_the_interpreter_have_the_bits_of_one_run(backlash):
+    given = scenario(robot({"stiffness": K, "damping": 1.0, "backlash": backlash}), duration=0.02)
+    path = "robot.joints[R1].motor.coupling.stiffness"
+    many = armsim.simulate_many(given, {path: [1000.0, K, 5000.0]})
+    run = armsim.simulate(given)
+    assert many.q[1, 0] == run["q_R1_rad"][-1]
+    slow = armsim.simulate(given, engine="python")
+    for name in ("q_R1_rad", "q_motor_R1_rad", "torque_coupling_R1_Nm"):
+        assert (run[name] == slow[name]).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"rotor_inertia": 0}, "rotor_inertia"),
+        ({"coupling": {"stiffness": 0}}, "stiffness"),
+        ({"model": "dynamechs"}, "coupling"),
+    ],
+)
+def test_couplings_that_cannot_be_are_refused(change, word):
+    arm = robot()
+    arm["joints"][0]["motor"] |= change
+    with pytest.raises(ArmsimError, match=word):
+        armsim.simulate(scenario(arm))
+
+
+def test_a_joint_that_mimics_another_has_no_coupling():
+    arm = robot()
+    first = robot(coupling={})["joints"][0] | {"name": "R0"}
+    del first["motor"]
+    arm["joints"] = [first, arm["joints"][0] | {"mimic": {"joint": "R0"}}]
+    with pytest.raises(ArmsimError, match="coupling"):
+        armsim.simulate(scenario(arm))
