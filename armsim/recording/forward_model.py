@@ -20,7 +20,7 @@ from armsim.compile import BatchKernel
 from armsim.compile.single import SingleKernel
 from armsim.compile.threads import check_threads
 from armsim.errors import Diverged, ShapeError, UsageError
-from armsim.expr import Expr, Function, Scalar, absolute, both, finite_or_nan, trace, where
+from armsim.expr import Expr, Function, Scalar, absolute, both, finite_or_nan, trace, where, with_jacobian
 from armsim.integrate import METHODS
 from armsim.integrate.method import no_step, stall_of
 from armsim.loading import Given, read_robot
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from armsim.compile.target import Target
 
 Array = NDArray[np.float64]
+LEAST_DIFFERENTIATED = 1024  # rows of derivatives worth a thread
 
 
 class ForwardModel:
@@ -159,6 +160,12 @@ class ForwardModel:
         return self._vector.headings()
 
     @property
+    def state_headings(self) -> list[str]:
+        """The heading of every number of the state that a step depends on: what `derivatives` are taken by, and of."""
+        headings = self.headings
+        return [headings[i] for i, _ in self._vector.carried]
+
+    @property
     def input_headings(self) -> list[str]:
         """The heading of every input, with its unit."""
         return self._vector.input_headings()
@@ -250,22 +257,76 @@ class ForwardModel:
         self, state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None = None, wrench: ArrayLike | None = None
     ) -> Array:
         """A step from arguments that are not buffers of doubles, or have several rows."""
+        one, arrays = self._arguments("step", state, inputs, values, wrench)
+        if not one:
+            return evaluate(self._batch("step"), list(arrays.values()), self._threads)
+        if "wrench" in arrays:
+            arrays["wrench"] = arrays["wrench"].reshape(-1, 6)
+        return self._once(**arrays)
+
+    def _arguments(
+        self, name: str, state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None, wrench: ArrayLike | None
+    ) -> tuple[bool, dict[str, Array]]:
+        """Whether the arguments of a step are of a single arm; and they as arrays, checked."""
         states, all_inputs = number_array("state", state), number_array("inputs", inputs)
         n, size = self._n, self._size
         one = states.shape == (size,) and all_inputs.shape == (n,)
         if not one and (states.ndim != 2 or states.shape[1] != size or all_inputs.shape != (len(states), n)):
             raise ShapeError(
-                f"step: expected state ({size},) with inputs ({n},), or state (m, {size}) with inputs (m, {n}), "
+                f"{name}: expected state ({size},) with inputs ({n},), or state (m, {size}) with inputs (m, {n}), "
                 f"found state {states.shape} with inputs {all_inputs.shape}"
             )
-        more = self._open_arguments(values, wrench)
-        arrays = {"state": states, "inputs": all_inputs, **more}
-        row_count("step", arrays, one)
-        if not one:
-            return evaluate(self._batch("step"), list(arrays.values()), self._threads)
-        if "wrench" in more:
-            more["wrench"] = more["wrench"].reshape(-1, 6)
-        return self._once(states, all_inputs, **more)
+        arrays = {"state": states, "inputs": all_inputs, **self._open_arguments(values, wrench)}
+        row_count(name, arrays, one)
+        return one, arrays
+
+    def derivatives(
+        self,
+        state: ArrayLike,
+        inputs: ArrayLike,
+        values: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        by_values: bool = False,
+    ) -> tuple[Array, ...]:
+        """The state one step later, and its exact derivatives by the state, the inputs and the open numbers.
+
+        They are derivatives of the step that the method takes, not of the continuous motion. At a kink (a stop's edge, a
+        command at its limit) they are those of the branch taken.
+
+        Args:
+            state: As `step` takes it.
+            inputs: Likewise.
+            values: Likewise.
+            wrench: Likewise.
+            by_values: Whether derivatives by the p open numbers are wanted.
+
+        Returns:
+            (next, A, B), or (next, A, B, C): `next` as of `step`, with its bits. Of the k numbers of `state_headings` then A, by
+            the same before, shape (k, k); B, by the n inputs, shape (k, n); C, by the open numbers, in units of the file,
+            shape (k, p). Of m states each has a leading m, and is NaN for one that diverged.
+
+        Raises:
+            UsageError: As of `step`; or the model's step has no derivatives here: of an adaptive method, whose steps follow from
+                an error estimate, or of a method or friction that iterates.
+            FileFaults: As of `step`.
+            ShapeError: As of `step`.
+            Diverged: As of `step`.
+        """
+        one, arrays = self._arguments("derivatives", state, inputs, values, wrench)
+        name = "derivatives by values" if by_values else "derivatives"
+        found = evaluate(self._batch(name), list(arrays.values()), self._threads, LEAST_DIFFERENTIATED)
+        if one and not np.isfinite(found).all():
+            self.step(state, inputs, values, wrench)  # says why
+        k, size = len(self._vector.carried), self._size
+        ends = size + np.cumsum([k * width for width in self._differentiated(name).values()])
+        parts = np.split(found, [size, *ends[:-1]], axis=1)
+        shaped = [parts[0], *(part.reshape(len(found), k, -1) for part in parts[1:])]
+        return tuple(x[0] for x in shaped) if one else tuple(shaped)
+
+    def _differentiated(self, name: str) -> dict[str, int]:
+        """How many numbers each argument of `traced` has by which derivatives are taken."""
+        found = {"state": len(self._vector.carried), "u": self._n}
+        return {**found, "values": len(self.open)} if name == "derivatives by values" else found
 
     def _open_arguments(self, values: ArrayLike | None, wrench: ArrayLike | None) -> dict[str, Array]:
         """Values and wrenches, checked, each of shape (width,) or (m, width); only those that a step of this model takes."""
@@ -297,27 +358,27 @@ class ForwardModel:
     def _widths(self, name: str) -> dict[str, int]:
         """How many numbers each argument of `traced` has."""
         n = self._n
-        return ({"state": self._size, "u": n} if name == "step" else {"q": n, "qd": n, "u": n}) | self._more
+        return ({"q": n, "qd": n, "u": n} if name == "begin" else {"state": self._size, "u": n}) | self._more
 
     def traced(self, name: str, bounded: bool = False) -> Function:
-        """The plant's "step", or "begin" (its initial state), as a function of all the numbers of its arguments.
+        """The plant's "step", "begin" (its initial state) or "derivatives", as a function of all the numbers of its arguments.
 
-        A bounded step that leaves the bounds of a state is NaN.
+        A bounded step that leaves the bounds of a state is NaN. Derivatives ("derivatives by values" also by the open numbers)
+        follow the state, by rows.
+
+        Raises:
+            UsageError: The step has no derivatives.
         """
         widths = self._widths(name)
 
         def body(*x):
             numbers = iter(x)
             given = {key: list(islice(numbers, width)) for key, width in widths.items()}
-            vector = self._vector_of(given.get("values", []), given.get("wrench", [])) if self._more else self._vector
             if name == "step":
-                after = vector.plant.step(0.0, vector.state(given["state"], given["u"]), self.dt)
-                own = [given["state"][i] for i, _ in vector.carried]
-                if bounded:
-                    limits = bounds(vector.plant)
-                    within = [absolute(after[source]) <= limits[source] for _, source in vector.carried]
-                    own.append(where(reduce(both, within), 0.0, math.inf))
-                return finite_or_nan(vector.vector(0.0, after), [*own, *given["u"], *given.get("wrench", [])])
+                return finite_or_nan(*self._stepped(given, bounded))
+            if name != "begin":
+                return self._with_derivatives(given, tuple(self._differentiated(name)), bounded)
+            vector = self._vector_with(given)
             state = vector.plant.initial_state(given["q"], given["qd"])
             return finite_or_nan(
                 vector.vector(0.0, vector.with_inputs(state, given["u"])),
@@ -325,6 +386,46 @@ class ForwardModel:
             )
 
         return trace(body, [f"{key}{i + 1}" for key, width in widths.items() for i in range(width)], name)
+
+    def _stepped(self, given: Mapping[str, list[Scalar]], bounded: bool) -> tuple[list[Scalar], list[Scalar]]:
+        """The state after a step; and numbers that are finite if it is to count."""
+        vector = self._vector_with(given)
+        after = vector.plant.step(0.0, vector.state(given["state"], given["u"]), self.dt)
+        own = [given["state"][i] for i, _ in vector.carried]
+        if bounded:
+            limits = bounds(vector.plant)
+            within = [absolute(after[source]) <= limits[source] for _, source in vector.carried]
+            own.append(where(reduce(both, within), 0.0, math.inf))
+        return vector.vector(0.0, after), [*own, *given["u"], *given.get("wrench", [])]
+
+    def _with_derivatives(self, given: Mapping[str, list[Scalar]], by: tuple[str, ...], bounded: bool) -> list[Scalar]:
+        """The state after a step, followed by the rows of its derivatives by each argument of `by`; NaN as the step."""
+        plant, carried = self._vector.plant, [i for i, _ in self._vector.carried]
+        if plant.step_rule is not None:
+            raise UsageError(str(plant.step_rule.no_derivatives))
+        if plant.integrator.adaptive is not None:
+            fixed = [name for name, method in METHODS.items() if method.step is not None]
+            mend = f"take one of {', '.join(fixed)}"
+            raise UsageError.of("derivatives", "a method with steps of a fixed length", self.method, mend)
+
+        def step(*x: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+            now = {**given, **dict(zip(by, x, strict=True))}
+            state: list[Scalar] = [0.0] * self._size
+            for i, own in zip(carried, now["state"], strict=True):
+                state[i] = own
+            return self._stepped({**now, "state": state}, bounded)
+
+        arguments = [[given["state"][i] for i in carried], *(given[key] for key in by[1:])]
+        try:
+            (after, felt), (slopes, _) = with_jacobian(step, tuple(range(len(by))), "step")(*arguments)
+        except NotImplementedError:
+            found = (
+                f"{self.method}, whose step iterates for this arm (dry friction, contacts, events or Newton's method)"
+            )
+            mend = "take semi_implicit_euler, and an arm without dry friction and contacts"
+            raise UsageError.of("derivatives", "a step without iterations", found, mend) from None
+        rows = [slopes[i][j] for j in range(len(by)) for i in carried]
+        return finite_or_nan([*after, *(x for row in rows for x in row)], felt)
 
     @property
     def _structure(self) -> Arm:
@@ -336,8 +437,14 @@ class ForwardModel:
         """The order of the state, of a plant whose open numbers stand for themselves."""
         return self._vector_on(self._structure, [0.0] * 6 * len(self._places))
 
-    def _vector_of(self, values: Sequence[Scalar], wrench: Sequence[Scalar]) -> StateVector:
-        return self._vector_on(self.arm if self._numbers is None else self._numbers.robot.of(values), wrench)
+    def _vector_with(self, given: Mapping[str, list[Scalar]]) -> StateVector:
+        """The same of a plant with the numbers of `values` and `wrench`."""
+        if not self._more:
+            return self._vector
+        values = given.get("values", [])
+        return self._vector_on(
+            self.arm if self._numbers is None else self._numbers.robot.of(values), given.get("wrench", [])
+        )
 
     def _vector_on(self, arm: Arm, wrench: Sequence[Scalar]) -> StateVector:
         loads = with_numbers(self._places, wrench)

@@ -1,0 +1,176 @@
+"""Derivatives of the forward model's step, against difference quotients of order 8."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import yaml
+
+from armsim import Diverged, ForwardModel, ShapeError, UsageError
+from armsim.files.shipped import shipped_path
+
+METHODS = ("explicit_euler", "semi_implicit_euler", "velocity_verlet")
+# central differences of order 8: Fornberg 1988, Mathematics of Computation 51(184), table 1
+WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
+H = 2e-3  # errors of the quotient: H**8 times a ninth derivative, and a rounding divided by H
+POSE = [0.4, -0.9, 0.7, 0.3, -0.5]
+
+
+def limited(robot):
+    """All motors at their limit of voltage, that of R1 of current."""
+    for joint in robot["joints"]:
+        joint["motor"]["limits"] = {"voltage": 3.0}
+    robot["joints"][0]["motor"]["limits"]["current"] = 1.5
+
+
+def inductive(robot):
+    for joint in robot["joints"][:3]:
+        joint["motor"]["inductance"] = 0.02
+
+
+def geared(robot):
+    robot["joints"][1]["motor"] |= {"gear": 3.0, "rotor_inertia": 0.01, "viscous": 0.02}
+
+
+def stopped(robot):
+    """R2 and R3 beyond their stops."""
+    robot["joints"][1]["initial"] = 0.0
+    robot["joints"][1]["limits"] = {"lower": -0.5, "upper": 2.0, "stiffness": 300, "damping": 3}
+    robot["joints"][2]["limits"] = {"lower": -2.0, "upper": 0.5, "stiffness": 200, "damping": 2}
+
+
+def sprung(robot):
+    robot["joints"][1]["spring"] = {"stiffness": 20, "rest": 0.2}
+
+
+def damped(robot):
+    for joint in robot["joints"]:
+        joint["friction"] = {"viscous": 0.3}
+
+
+def laden(robot):
+    robot["payload"] = {"mass": 0.7, "center": [0.02, 0.05, 0.1]}
+
+
+FEATURES = {change.__name__: change for change in (limited, inductive, geared, stopped, sprung, damped, laden)}
+PAIRS = [(a, b) for i, a in enumerate(FEATURES) for b in list(FEATURES)[i + 1 :]]
+
+
+@pytest.fixture(scope="module")
+def arm5():
+    path = shipped_path("robots", "arm5")
+    with open(path) as file:
+        return yaml.safe_load(file)
+
+
+def model_of(robot, features, method, **given):
+    robot = deepcopy(robot)
+    for name in features:
+        FEATURES[name](robot)
+    return ForwardModel(robot, 5e-4, method, **given)
+
+
+def states_of(model, rng, m):
+    """States near a pose, and inputs; further states at random."""
+    n = len(model.joints)
+    states = model.state(POSE + rng.uniform(-0.05, 0.05, (m, n)), rng.uniform(-0.04, 0.04, (m, n)))
+    for i, slot in enumerate(model.slots):
+        if slot.startswith("current"):
+            states[:, i] = rng.uniform(-0.5, 0.5, m)
+    return states, rng.uniform(5.0, 9.0, (m, n))
+
+
+def quotients(step, x):
+    """The derivative of rows by each of the columns x, shape (m, results, columns)."""
+    columns = []
+    for j in range(x.shape[1]):
+        total = 0.0
+        for k, weight in WEIGHTS.items():
+            shift = np.zeros(x.shape[1])
+            shift[j] = k * H
+            total = total + weight * (step(x + shift) - step(x - shift))
+        columns.append(total / H)
+    return np.stack(columns, axis=-1)
+
+
+def check(model, states, inputs):
+    after, A, B = model.derivatives(states, inputs)
+    assert after.tobytes() == model.step(states, inputs).tobytes()
+    moving = [model.headings.index(heading) for heading in model.state_headings]
+
+    def by_state(x):
+        given = states.copy()
+        given[:, moving] = x
+        return model.step(given, inputs)[:, moving]
+
+    exact_A = quotients(by_state, states[:, moving])
+    exact_B = quotients(lambda u: model.step(states, u)[:, moving], inputs)
+    for found, exact in ((A, exact_A), (B, exact_B)):
+        size = np.abs(exact).max(axis=(0, 2))  # of each number of the state
+        assert np.abs(found - exact).max(axis=(0, 2)) == pytest.approx(0.0 * size, abs=1e-9 * max(1.0, size.max()))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+@pytest.mark.handful(12)
+def test_derivatives_are_exact_for_pairs_of_features(arm5, method, pair):
+    model = model_of(arm5, pair, method)
+    check(model, *states_of(model, np.random.default_rng(7), 3))
+
+
+def test_derivatives_under_torques_are_exact(arm5):
+    model = model_of(arm5, ("stopped", "laden"), "semi_implicit_euler", output="torque")
+    check(model, *states_of(model, np.random.default_rng(8), 3))
+
+
+def test_derivatives_by_open_numbers_are_exact(arm5):
+    paths = ["joints[R2].motor.Kp", "joints[R3].bodies[0].cylinder.mass", "payload.mass"]
+    model = model_of(arm5, ("laden", "geared"), "semi_implicit_euler", open=paths)
+    states, inputs = states_of(model, np.random.default_rng(9), 2)
+    written = np.array([10.0, 2.0, 0.7])
+    *_, C = model.derivatives(states, inputs, values=written, by_values=True)
+    exact = quotients(lambda v: model.step(states, inputs, v)[:, :10], np.tile(written, (2, 1)))
+    assert pytest.approx(exact, abs=1e-9) == C
+
+
+def test_a_saturated_motor_takes_no_notice_of_its_voltage(arm5):
+    model = model_of(arm5, ("limited",), "semi_implicit_euler")
+    states, inputs = states_of(model, np.random.default_rng(3), 1)
+    _, _, B = model.derivatives(states[0], inputs[0])
+    assert (B == 0.0).all()
+
+
+def test_derivatives_of_one_state_are_those_of_a_row(arm5):
+    model = model_of(arm5, (), "semi_implicit_euler", threads=2)
+    states, inputs = states_of(model, np.random.default_rng(4), 3000)
+    rows = model.derivatives(states, inputs)
+    for found, row in zip(model.derivatives(states[2500], inputs[2500]), rows, strict=True):
+        assert found.tobytes() == row[2500].tobytes()
+    assert [x.shape[1:] for x in rows] == [(len(model.slots),), (10, 10), (10, 5)]
+
+
+def test_a_state_that_is_not_finite_has_no_derivatives(arm5):
+    model = model_of(arm5, (), "semi_implicit_euler")
+    states, inputs = states_of(model, np.random.default_rng(5), 2)
+    states[1, 0] = np.nan
+    _, A, B = model.derivatives(states, inputs)
+    assert np.isnan(A[1]).all()
+    assert np.isnan(B[1]).all()
+    assert np.isfinite(A[0]).all()
+    with pytest.raises(Diverged):
+        model.derivatives(states[1], inputs[1])
+
+
+def test_methods_that_iterate_or_choose_their_steps_are_refused_by_name(arm5):
+    state, inputs = [0.0] * 18, [0.0] * 5
+    arm5 = deepcopy(arm5)
+    for method in ("rodas", "implicit_midpoint", "explicit_euler"):
+        if method == "explicit_euler":
+            arm5["joints"][0]["friction"] = {"coulomb": 0.3}
+        model = model_of(arm5, (), method)
+        with pytest.raises(UsageError, match=method):
+            model.derivatives(np.zeros(len(model.slots)), inputs)
+    with pytest.raises(ShapeError, match="derivatives"):
+        model_of(arm5, (), "semi_implicit_euler").derivatives(state[:-1], inputs)
