@@ -18,7 +18,7 @@ from armsim.cli.options import (
     state_options,
 )
 from armsim.errors import UsageError
-from armsim.reports.state import outside_notes, overload_notes, state_table
+from armsim.reports.state import outside_notes, overload_notes, rigid_notes, state_table
 from armsim.terminal.streams import echo
 
 
@@ -72,7 +72,7 @@ def command(
             "these voltages" if volts is not None else "these torques" if tau is not None else "no torque of its drives"
         )
         where = ", at its initial pose" if state.q is None else ""
-        remarks = [*outside_notes(arm, pose, rates, display.degrees), *overload_notes(exceeded)]
+        remarks = [*rigid_notes(arm), *outside_notes(arm, pose, rates, display.degrees), *overload_notes(exceeded)]
         notes = "".join(f"\n{note}" for note in remarks)
         columns = {key: (key, answer[key]) for key in ("q", "qd", "voltage", "current", "torque")}
         columns["acceleration"] = ("qdd", qdd_shown)

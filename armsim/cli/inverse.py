@@ -31,6 +31,7 @@ from armsim.reports.state import (
     nominal_notes,
     outside_notes,
     overload_notes,
+    rigid_notes,
     state_table,
     wrench_table,
 )
@@ -158,7 +159,7 @@ def command(
     elif not display.quiet:
         what = "torques that hold it" if holding else "torques for this motion"
         where = " at its initial pose" if state.q is None else ""
-        remarks = [*friction_notes(slips, arm.n), *outside_notes(arm, pose, rates, display.degrees)]
+        remarks = [*rigid_notes(arm), *friction_notes(slips, arm.n), *outside_notes(arm, pose, rates, display.degrees)]
         remarks += [*overload_notes(exceeded), *nominal_notes(lasting, "this pose")]
         notes = "".join(f"\n{note}" for note in remarks)
         columns = {key: (key, values) for key, values in shown.items()}
@@ -202,7 +203,7 @@ def _along(arm: Robot, trajectory: str, output: str, wrenches: bool, display: Di
         if skipped:
             echo(f"* {skipped} of {len(columns['t_s'])} rows skipped, with a cell missing")
         remarks = [*overload_notes(exceeded, len(rows)), *nominal_notes(lasting, "this motion (root mean square)")]
-        for note in [*derived_notes(arm.arm, made), *remarks]:
+        for note in [*rigid_notes(arm.arm), *derived_notes(arm.arm, made), *remarks]:
             echo(note)
         if display.verbose:
             echo(f"\n{_extremes(headings, rows)}")

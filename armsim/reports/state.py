@@ -95,6 +95,13 @@ def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bo
     return notes
 
 
+def rigid_notes(arm: Arm) -> list[str]:
+    """A line or two where the arm has elastic couplings: a question about one state takes them as rigid."""
+    names = ", ".join(joint.name for joint in arm.joints if joint.coupling is not None)
+    note = f"! the coupling of {names} to its motor twists; here it is rigid, `armsim simulate` counts it in"
+    return [wrapped(note)] if names else []
+
+
 def overload_notes(overloads: Sequence[Overload], rows: int = 1) -> list[str]:
     """One line or two for every limit of a motor that a motion exceeds.
 

@@ -153,6 +153,14 @@ def test_a_pose_beyond_a_stop_says_that_the_stop_is_counted_in(armsim):
     ]
 
 
+@pytest.mark.parametrize("question", ["inverse", "forward"])
+def test_an_elastic_coupling_is_rigid_here_and_a_line_says_so(armsim, question):
+    coupling = ("--set", "joints[R2].motor.rotor_inertia=0.1", "--set", "joints[R2].motor.coupling={stiffness: 2000}")
+    (line,) = [line for line in armsim(question, "arm5", *coupling).out.splitlines() if line.startswith("!")]
+    assert "coupling of R2" in line
+    assert "coupling" not in armsim(question, "arm5").out
+
+
 def test_a_joint_at_the_end_of_its_range_is_within_it_and_one_without_limits_always_is(armsim):
     notes = [line for line in armsim("inverse", "arm5", "--q", "9,0.7,0,0,-1.2").out.splitlines() if "outside" in line]
     assert notes == ["! R5 is outside its range, -1.1 to 1.1 rad; its stop pushes with 100 N·m, which"]

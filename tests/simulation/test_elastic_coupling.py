@@ -59,13 +59,16 @@ def test_stiff_couplings_tend_to_the_rigid_arm_at_first_order_of_the_compliance(
         assert behind == pytest.approx(ROTOR / (ROTOR + LINK) * twist / k, rel=1e-4)
 
 
-def exact_backlash(torque, play, duration, k=K):
-    """The same motion by matrix exponentials, switched where a flank is met or left: x = (q, qd, theta, thetad, 1)."""
+def exact_backlash(torque, play, duration, q=0.0, k=K, kp=0.0, kd=0.0, b=0.0):
+    """The same motion by matrix exponentials, switched where a flank is met or left: x = (q, qd, theta, thetad, 1).
+
+    The motor's torque is `torque` - kp q - kd qd; b is the rotor's viscous friction.
+    """
 
     def matrix(side):
         A = np.zeros((5, 5))
         A[0, 1] = A[2, 3] = 1.0
-        A[3, 4] = torque / ROTOR
+        A[3, 0], A[3, 1], A[3, 3], A[3, 4] = -kp / ROTOR, -kd / ROTOR, -b / ROTOR, torque / ROTOR
         if side:
             for row, sign, inertia in ((1, 1.0, LINK), (3, -1.0, ROTOR)):
                 A[row, 0] -= sign * k / inertia
@@ -77,7 +80,7 @@ def exact_backlash(torque, play, duration, k=K):
         twist = x[2] - x[0]
         return side * twist - play / 2 if side else play / 2 - abs(twist)
 
-    t, x, side, switches = 0.0, np.array([0.0, 0.0, 0.0, 0.0, 1.0]), 0, 0
+    t, x, side, switches = 0.0, np.array([q, 0.0, q, 0.0, 1.0]), 0, 0
     while t < duration:
         step = 1e-4
         after = expm(matrix(side) * step) @ x
@@ -106,6 +109,73 @@ def test_backlash_is_that_of_an_event_exact_motion(method):
     assert switches >= 3
     found = [run[name][-1] for name in ("q_R1_rad", "qd_R1_rad_s", "q_motor_R1_rad", "qd_motor_R1_rad_s")]
     np.testing.assert_allclose(found, wanted[:4], rtol=0, atol=1e-8)
+
+
+SOFT, KP, KD, VISCOUS, PLAY = (
+    400.0,
+    200.0,
+    6.0,
+    2e-3,
+    0.01,
+)  # a position loop closed at the joint; friction at the motor
+
+
+def loop_with_backlash(duration, **more):
+    """A position loop, its encoder at the joint, begun 0.05 rad off its target."""
+    arm = robot({"stiffness": SOFT, "backlash": PLAY}, viscous=VISCOUS)
+    control = {"law": "pd", "output": "torque", "kp": [KP], "kd": [KD], "target": [0.0]}
+    given = scenario(arm, duration=duration, control=control, initial={"q": [0.05]}, **more)
+    return armsim.simulate({key: value for key, value in given.items() if key != "inputs"})
+
+
+@pytest.mark.parametrize("method", ["rk4", "rk54", "rodas"])
+def test_a_position_loop_with_backlash_is_that_of_an_event_exact_motion(method):
+    integrator = {"method": method, **({"dt": 1e-4} if method == "rk4" else {"rtol": 1e-11, "atol": 1e-13})}
+    run = loop_with_backlash(0.5, integrator=integrator)
+    b = GEAR * GEAR * VISCOUS
+    wanted, switches = exact_backlash(0.0, PLAY, 0.5, q=0.05, k=SOFT, kp=KP, kd=KD, b=b)
+    assert switches >= 5
+    found = [run[name][-1] for name in ("q_R1_rad", "qd_R1_rad_s", "q_motor_R1_rad", "qd_motor_R1_rad_s")]
+    np.testing.assert_allclose(found, wanted[:4], rtol=0, atol=1e-8)
+
+
+def test_backlash_keeps_a_position_loop_swinging_as_its_describing_function_says():
+    b = GEAR * GEAR * VISCOUS
+
+    def growth(k):  # of the loop whose coupling has stiffness k and no play
+        return np.roots([ROTOR * LINK, b * LINK, k * (ROTOR + LINK), k * (b + KD), k * KP])
+
+    low, high = 1e-3 * SOFT, SOFT
+    assert growth(low).real.max() > 0.0 > growth(high).real.max()
+    for _ in range(60):
+        k = (low + high) / 2
+        low, high = (k, high) if growth(k).real.max() > 0.0 else (low, k)
+    frequency = abs(growth(high)[growth(high).real.argmax()].imag)
+
+    def share(a):  # describing function of a dead zone, Slotine and Li 1991, Applied Nonlinear Control, section 5.2
+        ratio = PLAY / 2 / a
+        return 1 - 2 / math.pi * (math.asin(ratio) + ratio * math.sqrt(1 - ratio * ratio))
+
+    small, large = PLAY / 2, 100 * PLAY
+    for _ in range(60):
+        a = (small + large) / 2
+        small, large = (a, large) if share(a) < high / SOFT else (small, a)
+    run = loop_with_backlash(60.0, integrator={"method": "rk4", "dt": 1e-3}, log={"every": 1e-3})
+    late = run["t_s"] > 40.0
+    twist = (run["q_motor_R1_rad"] - run["q_R1_rad"])[late]
+    rises = np.flatnonzero((twist[:-1] < 0.0) & (twist[1:] >= 0.0))
+    assert abs(twist).max() == pytest.approx(small, rel=0.03)  # what its harmonics leave
+    assert math.tau * (len(rises) - 1) / ((rises[-1] - rises[0]) * 1e-3) == pytest.approx(frequency, rel=0.01)
+
+
+def test_losses_of_a_gear_behind_a_stiff_coupling_are_those_of_a_rigid_one():
+    given = {"efficiency": 0.7, "inductance": 2e-3, "limits": {"voltage": 12.0}}
+    tight = {"method": "rodas", "rtol": 1e-9, "atol": 1e-11}
+    ends = []
+    for coupling in ({}, {"stiffness": 2e7, "damping": 500.0}):
+        run = armsim.simulate(scenario(robot(coupling, **given), inputs={"voltage": [20]}, integrator=tight))
+        ends.append([run["q_R1_rad"][-1], run["qd_R1_rad_s"][-1], run["current_R1_A"][-1]])
+    np.testing.assert_allclose(*ends, rtol=1e-4)  # a twist of 1e-7 rad, and its rate's back-EMF
 
 
 def test_implicit_midpoint_conserves_the_energy_of_a_coupling():
@@ -173,6 +243,18 @@ def test_couplings_that_cannot_be_are_refused(change, word):
     arm["joints"][0]["motor"] |= change
     with pytest.raises(ArmsimError, match=word):
         armsim.simulate(scenario(arm))
+
+
+def test_no_joint_has_the_name_of_a_rotor():
+    arm = robot()
+    arm["joints"].append(robot(coupling={})["joints"][0] | {"name": "motor_R1"})
+    with pytest.raises(ArmsimError, match="motor_"):
+        armsim.simulate(scenario(arm, inputs={"torque": [5, 0]}))
+
+
+def test_a_regulator_of_an_arm_with_elastic_couplings_is_refused():
+    with pytest.raises(ArmsimError, match="elastic"):
+        armsim.linearize(scenario(robot())).lqr(q=1.0, r=1.0)
 
 
 def test_a_joint_that_mimics_another_has_no_coupling():
