@@ -13,7 +13,16 @@ from armsim.actuation import motor as dc
 from armsim.arm.overload import AboveNominal, above_nominal
 from armsim.arm.reach import reach
 from armsim.arm.solids import BodyInertia, LinkInertia, PayloadInertia, link_inertia, summed
-from armsim.dynamics import Contact, contacts_of, effective_mass, frame_pose, frame_position, mass_matrix
+from armsim.dynamics import (
+    Contact,
+    contacts_of,
+    crba,
+    effective_mass,
+    frame_pose,
+    frame_position,
+    mass_matrix,
+    solve_ldl,
+)
 from armsim.files.faults import Doubt
 from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.loading.plausible import doubts
@@ -108,6 +117,29 @@ class ContactFacts:
 
 
 @record
+class CouplingFacts:
+    """An elastic coupling between a motor and its joint at a pose, the other joints free to move.
+
+    Attributes:
+        name: Of the joint.
+        stiffness: [N·m/rad or N/m].
+        backlash: [rad or m]; None for none.
+        inertia: Of all that moves with the joint, felt there [kg·m² or kg].
+        ratio: Of that to the rotor's inertia at the joint.
+        antiresonance: At which the joint swings on a rotor that is held [Hz], undamped.
+        resonance: At which rotor and joint swing against each other [Hz], undamped.
+    """
+
+    name: str
+    stiffness: float
+    backlash: float | None
+    inertia: float
+    ratio: float
+    antiresonance: float
+    resonance: float
+
+
+@record
 class PoseFacts:
     """Statics, mass matrix and tool of an arm of n joints at a pose.
 
@@ -153,6 +185,7 @@ class RobotOverview:
         doubts: What `armsim check` warns of; None for a scenario's robot, whose doubts are the scenario's.
         payloads: What frames carry, at any time; None for nothing, or what only `payload` says.
         contacts: Those with the world, at that pose.
+        couplings: Elastic ones of motors, at that pose.
         about: What the file says about the robot: its rated payload [kg], and whether its inertias are published or estimated.
     """
 
@@ -170,6 +203,7 @@ class RobotOverview:
     doubts: list[Doubt] | None = field(default=None, metadata=OMIT)
     payloads: list[PayloadInertia] | None = field(default=None, metadata=OMIT)
     contacts: list[ContactFacts] | None = field(default=None, metadata=OMIT)
+    couplings: list[CouplingFacts] | None = field(default=None, metadata=OMIT)
     about: dict[str, Any] | None = field(default=None, metadata=OMIT)
 
     @property
@@ -230,7 +264,24 @@ def arm_overview(
         ]
         or None,
         contacts=[_contact(arm.at(0.0), q, contact) for contact in contacts_of(arm)] or None,
+        couplings=_couplings(arm.at(0.0), q, degrees) or None,
     )
+
+
+def _couplings(arm: Arm, q: Sequence[float], degrees: bool) -> list[CouplingFacts]:
+    found, moving = [], arm.mechanism
+    M = crba(moving, [*q, *[0.0] * (moving.n - arm.n)])
+    for i, joint in enumerate(arm.joints):
+        if (coupling := joint.coupling) is not None:
+            moved = solve_ldl([[*row] for row in M], [float(j == i) for j in range(moving.n)])
+            rotor, inertia, play = joint.rotor.armature, 1.0 / moved[i], coupling.backlash
+            apart, together = coupling.stiffness / inertia, coupling.stiffness * (1.0 / inertia + 1.0 / rotor)
+            frequencies = [math.sqrt(square) / math.tau for square in (apart, together)]
+            backlash = None if play is None else joint.kind.shown(play, degrees)
+            found.append(
+                CouplingFacts(joint.name, coupling.stiffness, backlash, inertia, inertia / rotor, *frequencies)
+            )
+    return found
 
 
 def _contact(arm: Arm, q: Sequence[float], contact: Contact) -> ContactFacts:

@@ -17,7 +17,7 @@ from armsim.arm.overview import (
     StateFeedbackJoint,
 )
 from armsim.arm.provenance import Origin
-from armsim.arm.robot_overview import JointFacts, MotorFacts, RobotOverview
+from armsim.arm.robot_overview import CouplingFacts, JointFacts, MotorFacts, RobotOverview
 from armsim.arm.solids import BodyInertia
 from armsim.document.control import DAMPING, STIFFNESS
 from armsim.files.faults import Doubt
@@ -176,6 +176,11 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
         ]
         parts.append(f"{bold('Frames, in their links')}\n{table(['frame', 'link', 'x', 'y', 'z'], rows)}")
     parts += _at_pose(facts, rotors, degrees, digits, where)
+    if facts.couplings:
+        title = "Elastic couplings there, other joints free; `by rotor`: over the rotor's inertia"
+        types = {joint.name: joint.type for joint in facts.joints}
+        swings = [(of.name, _coupling_row(of, types[of.name], degrees)) for of in facts.couplings]
+        parts.append(f"{bold(title)}\n{_joint_rows(swings, digits)}")
     if facts.contacts:
         units = {"gap": "m", "mass": "kg", "frequency": "Hz", "damping_ratio": ""}
         cells: list[list[Cell]] = [
@@ -290,6 +295,17 @@ def _motor_row(motor: MotorFacts) -> Row:
         "Rth": (heat.resistance, "K/W"),
         "heats in": (heat.time_constant, "s"),
         "winding": (heat.max, "°C"),
+    }
+
+
+def _coupling_row(of: CouplingFacts, type: str, degrees: bool) -> Row:
+    return {
+        "stiffness": (of.stiffness, f"{force_unit(type)}/{joint_unit(type, False)}"),
+        "backlash": (of.backlash, joint_unit(type, degrees)),
+        "inertia": (of.inertia, "kg·m²" if JOINT_TYPES[type].turns else "kg"),
+        "by rotor": (of.ratio, ""),
+        "antiresonance": (of.antiresonance, "Hz"),
+        "resonance": (of.resonance, "Hz"),
     }
 
 

@@ -186,6 +186,17 @@ def test_set_changes_what_is_shown(armsim):
     assert answer(armsim, "arm5", "--set", "joints[R5].motor.Kp=3")["joints"][4]["motor"]["Kp"] == 3
 
 
+def test_elastic_couplings_have_a_table_in_degrees_if_asked_for(armsim):
+    given = ("arm5", "--set", "joints[R2].motor.rotor_inertia=0.1")
+    given += ("--set", "joints[R2].motor.coupling={stiffness: 3000, backlash: 1deg}")
+    out = armsim("info", *given, "--deg").out.partition("Elastic couplings")[2].splitlines()
+    assert [line.split()[:5] for line in out[1:3]] == [
+        ["joint", "stiffness", "backlash", "inertia", "by"],
+        ["R2", "3000", "N·m/rad", "1", "deg"],
+    ]
+    assert "Elastic" not in armsim("info", "arm5").out
+
+
 def test_a_slide_without_end_has_no_reach_and_null_in_json(armsim, empty_folder):
     (empty_folder / "slide.yaml").write_text(
         "format: armsim/robot/1\nname: slide\njoints:\n"

@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import expm
 
 import armsim
+from armsim.arm.robot_overview import robot_overview
 from armsim.errors import ArmsimError
 
 K, J, GEAR, MASS, LEVER = 2000.0, 1e-4, 50.0, 2.0, 0.5
@@ -46,6 +47,21 @@ def test_resonance_and_antiresonance_are_those_of_two_masses():
     s = 1j * math.sqrt(K / LINK)
     out = np.linalg.solve(s * np.eye(4) - model.A, model.B[:, 0])
     assert abs(out[model.states.index("q_motor_R1")]) < 1e-9 * abs(out[model.states.index("q_R1")])
+
+
+def test_the_overview_of_an_arm_tells_the_frequencies_of_its_linear_equations():
+    changes = {"gravity": [0, 0, 0], "joints[R2].motor.rotor_inertia": 0.1}
+    changes["joints[R2].motor.coupling"] = {"stiffness": 3000, "backlash": 0.0}
+    (facts,) = robot_overview("arm5", changes).couplings
+    given = {"format": "armsim/scenario/1", "robot": "arm5", "duration": 0.1, "inputs": {"torque": [0] * 5}}
+    model = armsim.linearize(given, overrides={f"robot.{path}": value for path, value in changes.items()})
+    swings = max(abs(mode.rate.imag) for mode in model.modes())
+    assert facts.name == "R2"
+    assert math.tau * facts.resonance == pytest.approx(swings, rel=1e-9)
+    s = 1j * math.tau * facts.antiresonance
+    out = np.linalg.solve(s * np.eye(len(model.A)) - model.A, model.B[:, 1])
+    assert abs(out[model.states.index("q_motor_R2")]) < 1e-9 * abs(out[model.states.index("q_R2")])
+    assert facts.ratio == pytest.approx((facts.resonance / facts.antiresonance) ** 2 - 1, rel=1e-9)
 
 
 def test_stiff_couplings_tend_to_the_rigid_arm_at_first_order_of_the_compliance():
