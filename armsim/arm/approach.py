@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.dynamics import farthest_moves
 from armsim.model import Arm
 from armsim.records import record
 from armsim.spatial import Vector
@@ -49,7 +50,10 @@ def approaches(
     h, rise = np.diff(t)[:, None], np.diff(q, axis=0)
     start, end = (rise, rise) if qd is None else (h * qd[:-1], h * qd[1:])  # in a share of the time between rows
     steepest = np.max(np.abs([start, end, 3 * rise - start - end]), axis=0)  # Bézier's bound on a cubic's slope
-    bound = farthest_moves(arm, q, steepest)
+    corner = Vector(1.0, 1.0, 1.0)  # the direction of the point that is farthest from the origin
+    solids: Any = arm.solids
+    far = max(it.pose.position.norm + it.shape.support(corner).norm for it in solids)
+    bound = np.asarray(farthest_moves(arm, [*q[:-1].T], [*steepest.T], far))
 
     def at(row: NDArray[np.integer], share: Array) -> tuple[Array, Array]:
         s = share[:, None]
@@ -81,20 +85,3 @@ def approaches(
     first = [x if x < math.inf else None for x in touch.tolist()]
     made = [*map(Approach, pairs, best.tolist(), when.tolist(), first)]
     return [made[i] for i in np.lexsort((best, touch))]
-
-
-def farthest_moves(arm: Arm, q: Array, moves: Array) -> Array:
-    """How far two points of the arm can move to or from each other at most, by how far joints move: of each row [m]."""
-    links = np.abs(arm.rates([*moves.T]))
-    slides = [abs(link.slides) for link in arm.links]
-    corner = Vector(1.0, 1.0, 1.0)  # the direction of the point that is farthest from the origin
-    solids: Any = arm.solids
-    far = max(length(it.pose.position) + length(it.shape.support(corner)) for it in solids)
-    for link, slide, x, moved in zip(arm.links, slides, arm.positions([*q.T]), links, strict=True):
-        far += length(link.position) + slide * (np.abs(x + link.offset).max() + moved.max(initial=0.0))
-    return np.array([link.turns * far + slide for link, slide in zip(arm.links, slides, strict=True)]) @ links
-
-
-def length(v: Vector) -> float:
-    """Of a vector of numbers."""
-    return math.hypot(*v)

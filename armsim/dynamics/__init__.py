@@ -28,7 +28,7 @@ from armsim.dynamics.kinematics import (
     own_poses,
 )
 from armsim.dynamics.momentum import momenta, momenta_and_forces
-from armsim.dynamics.proximity import distances, least_distance, watched_pairs
+from armsim.dynamics.proximity import distances, farthest_moves, least_distance, watched_pairs
 from armsim.dynamics.regressor import inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, rnea
 
@@ -51,6 +51,7 @@ __all__ = [
     "distances",
     "effective_mass",
     "external_power",
+    "farthest_moves",
     "fastest_algorithm",
     "forward_dynamics",
     "frame_acceleration",

@@ -81,7 +81,7 @@ class Contact(ExternalWrench):
         return states if friction.kinetic is None else {**states, self.state(COEFFICIENT): friction.static}
 
     def relaxed(self, states: Mapping[str, Scalar], before: Vector, after: Vector, dt: Scalar) -> dict[str, Scalar]:
-        """The further states after a step of length dt [s] apart from the solid: its centre goes from `before` to `after` [m]."""
+        """The further states after a time dt [s] apart from the solid: its centre has gone from `before` to `after` [m]."""
         friction, begun = self.surface.friction, self.begin(before)
         if friction is None:
             return {}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import product, starmap
 from math import inf
+from operator import add
 from typing import Any
 
 from armsim.dynamics.kinematics import own_poses
-from armsim.expr import either, minimum, where
+from armsim.expr import absolute, either, minimum, where
 from armsim.geometry import distance
 from armsim.model import Arm
 from armsim.spatial import Scalar
@@ -50,3 +51,21 @@ def least_distance(arm: Arm, q) -> Scalar:
     watched = watched_pairs(arm)
     found = zip(watched.values(), distances(arm, q, watched), strict=True)
     return reduce(minimum, (where(it, d, inf) for it, d in found), inf)
+
+
+def farthest_moves(arm: Arm, q: Sequence[Scalar], moves: Sequence[Scalar], far: Scalar) -> Scalar:
+    """How far a point of the arm can move at most, by how far joints move [m].
+
+    Args:
+        arm: The arm, n joints.
+        q: Joint positions before [rad or m], n scalars.
+        moves: How far each joint moves from there at most [rad or m], n scalars.
+        far: The greatest distance of such points from the origins of their links [m].
+    """
+    links = [absolute(move) for move in arm.rates(moves)]
+    slides = [absolute(link.slides) for link in arm.links]
+    for link, slide, x, move in zip(arm.links, slides, arm.positions(q), links, strict=True):
+        far = far + link.position.norm + slide * (absolute(x + link.offset) + move)
+    return reduce(
+        add, ((link.turns * far + slide) * move for link, slide, move in zip(arm.links, slides, links, strict=True))
+    )

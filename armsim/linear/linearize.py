@@ -59,7 +59,8 @@ def linearize(
             raise KeyboardInterrupt
         if run.status == "diverged":
             raise _diverges(scenario, at)
-        state = replace(run.plant.parts(run.state), works=None, ahead=None).flat()
+        x = run.plant.parts(run.state)
+        state = replace(x, works=None, ahead=None, contacts=run.plant.relaxed(x), clearance=None).flat()
     t = scenario.clock.at(steps)
     if rest > 0.0:
         t, state = at, _land(scenario, plant, state, steps, rest)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, Literal
 
 from armsim.actuation import (
@@ -112,6 +112,11 @@ class Loads:
     def contacts(self) -> tuple[Contact, ...]:
         """The contacts with the world, which follow the motion likewise."""
         return contacts_of(self.arm)
+
+    @property
+    def reach(self) -> Scalar:
+        """The greatest distance of a contact's centre from the origin of its link [m]."""
+        return reduce(maximum, (self.arm.placement(contact.at).position.norm for contact in self.contacts), 0.0)
 
     def contact_states(self, q: Sequence[Scalar]) -> dict[str, Scalar]:
         """The further states of contacts that stick at joint positions q without friction force, by name."""

@@ -2,8 +2,8 @@
 
 State is a flat list of scalars with named slots: joint positions, joint velocities, what the controller remembers, where the
 command is sampled the commands held since the last sample, armature currents of motors with an inductance, the memory of
-step-size control, on request the work done so far, how far an adaptive method has run ahead, and the states of contacts with
-friction. Inside it is a `armsim.plant.state.State`.
+step-size control, on request the work done so far, how far an adaptive method has run ahead, the states of contacts with
+friction, and how far contacts were apart. Inside it is a `armsim.plant.state.State`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from typing import Any, ClassVar
 from armsim.actuation import CONTACTS, COUNTED, JointTorque, Works, drive_torques, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory
-from armsim.dynamics import Algorithm, Contact, ExternalWrench, InternalWrenches
+from armsim.dynamics import Algorithm, Contact, ExternalWrench, InternalWrenches, farthest_moves
 from armsim.errors import Refusal
-from armsim.expr import Scalar, Structure, both, flatten, leaves, loop, mapped, minimum, unflatten, where
+from armsim.expr import Scalar, Structure, absolute, flatten, leaves, loop, mapped, minimum, unflatten, where
+from armsim.geometry import HeightField
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import BASE, Arm, Motor
 from armsim.plant.columns import Layout, RowExtras
@@ -26,7 +27,7 @@ from armsim.plant.equations import Equations
 from armsim.plant.instant import Instant
 from armsim.plant.loads import Loads
 from armsim.plant.pickup import exchanged
-from armsim.plant.state import Further, Held, State
+from armsim.plant.state import Clearance, Further, Held, State
 from armsim.plant.stiction import StickSlip
 from armsim.plant.system import ArmSystem
 from armsim.records import record
@@ -66,6 +67,8 @@ class Plant:
         tolerance: Of an adaptive integrator's local error.
         audit: Whether work is counted, by source.
         ahead: Whether an adaptive integrator runs ahead of the steps and interpolates; else it lands on every step.
+        skips: Whether steps of a fixed length that no contact can touch in are made without contacts: for runs, in which nothing
+            else moves the arm or the world between steps.
         logged: What rows have besides what they always have.
         step_rule: What its step is part of; None of equations of motion, whose method and step are free.
         energy_note: Why its energy balance has a residual that is not the integrator's error; None where it has none.
@@ -82,6 +85,7 @@ class Plant:
     tolerance: Tolerance = Tolerance()
     audit: bool = False
     ahead: bool = False
+    skips: bool = False
     logged: RowExtras = RowExtras()
 
     def __repr__(self) -> str:
@@ -131,7 +135,9 @@ class Plant:
         control = [] if self.command is None else self.command.slots(names)
         held = names if self.sampled else []
         parts = (control, held, [names[i] for i in self.inductive], self.integrator.memory, self.works)
-        return State.slots(moving, *parts) + self.run_ahead + tuple(self.loads.contact_states([0.0] * len(moving)))
+        clearance = ("clearance", *(f"clearance_{name}" for name in moving), "clearance_since") if self.apart else ()
+        contacts = self.loads.contact_states([0.0] * len(moving))
+        return State.slots(moving, *parts) + self.run_ahead + (*contacts, *clearance)
 
     @property
     def works(self) -> tuple[str, ...]:
@@ -167,6 +173,7 @@ class Plant:
             memory=[0.0] * len(self.integrator.memory),
             works=Works(0.0, 0.0, 0.0, 0.0, others=dict.fromkeys(self.loads.others, 0.0)) if self.audit else None,
             contacts=self.loads.contact_states(q),
+            clearance=Clearance(0.0, list(q), 0.0) if self.apart else None,
         )
         if self.ahead:
             x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, len(self.loads.latched))
@@ -202,47 +209,66 @@ class Plant:
 
     @cached_property
     def apart(self) -> Plant | None:
-        """The plant without contacts, for steps of a fixed length that none of them can touch in; None without any."""
-        fixed = self.integrator.adaptive is None
-        return replace(self, arm=replace(self.arm, contacts=())) if fixed and self.arm.contacts else None
+        """The plant without contacts, for steps of a fixed length that none of them can touch in; None without such steps."""
+        # a gap over terrain is no bound: it jumps with the slope
+        terrain = any(isinstance(contact.obstacle.shape, HeightField) for contact in self.loads.contacts)
+        skips = self.skips and self.integrator.adaptive is None and self.arm.contacts and not terrain
+        return replace(self, arm=replace(self.arm, contacts=())) if skips else None
 
     def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
         """The state one step later: command, torque, accelerate, integrate.
 
-        A step in which no contact can touch, by the gaps at its ends and the way between them, is made without them.
+        A step in which no contact can touch is made without them, by how far joints have moved since the least gap was seen.
 
         Args:
             t: Time [s].
             state: See `slots`.
             dt: Length of the step [s].
         """
-        apart = self.apart
+        apart, x = self.apart, self.parts(state)
         if apart is None:
-            return self._stepped(t, state, dt)
-        x = self.parts(state)
-        contacts, before = self.loads.contacts, self.loads.centers(x.q)
-        near = reduce(minimum, map(Contact.gap, contacts, before))
+            return self._stepped(t, x, dt).flat()
+
+        seen = x.clearance
+        assert seen is not None
 
         def without(_: Scalar, y: State) -> tuple[Scalar, State]:
-            end, far = apart.parts(apart.step(t, without_contacts(y).flat(), dt)), near > 0.0
-            for contact, a, b in zip(contacts, before, self.loads.centers(end.q), strict=True):
-                # a gap grows by no more than the way
-                far = both(far, minimum(contact.gap(a), contact.gap(b)) > (b - a).norm)
-                end.contacts |= contact.relaxed(y.contacts, a, b, dt)
-            if end.works is not None and y.works is not None:
-                end.works = with_others(end.works, y.works)
-            return where(far, 2.0, 1.0), mapped(lambda new, old: where(far, new, old), end, y)
+            end = apart.parts(apart.step(t, y.flat(), dt))
+            trips = [absolute(c - b) + absolute(c - a) for a, b, c in zip(seen.q, y.q, end.q, strict=True)]
+            far = farthest_moves(self.arm.mechanism, seen.q, trips, self.loads.reach) < seen.gap
+            return where(far, 2.0, 1.0), mapped(partial(where, far), end, y)
 
         def touching(_: Scalar, y: State) -> tuple[Scalar, State]:
-            return 2.0, self.parts(self._stepped(t, y.flat(), dt))
+            end = self._stepped(t, replace(y, contacts=self.relaxed(y)), dt)
+            end.clearance = self._clearance(end.q)
+            return 2.0, end
 
-        tried, y = loop([where(near > 0.0, 0.0, 1.0), x], without, lambda tried, _: tried > 0.5, 1)
-        _, y = loop([tried, y], touching, lambda tried, _: tried > 1.5, 1)
-        return y.flat()
+        tried, end = loop(
+            [where(seen.gap > 0.0, 0.0, 1.0), without_contacts(x)], without, lambda tried, _: tried > 0.5, 1
+        )
+        if end.works is not None and x.works is not None:
+            end.works = with_others(end.works, x.works)
+        end.contacts, end.clearance = x.contacts, replace(seen, since=seen.since + dt * where(tried > 1.5, 1.0, 0.0))
+        _, end = loop([tried, end], touching, lambda tried, _: tried > 1.5, 1)
+        return end.flat()
 
-    def _stepped(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
+    def relaxed(self, x: State) -> dict[str, Scalar]:
+        """The further states of contacts by now: steps without contacts leave them as they were."""
+        seen, now = x.clearance, x.contacts
+        if seen is None:
+            return now
+        places = zip(self.loads.contacts, self.loads.centers(seen.q), self.loads.centers(x.q), strict=True)
+        for contact, before, after in places:
+            now = now | contact.relaxed(now, before, after, seen.since)
+        return mapped(partial(where, seen.gap > 0.0), now, x.contacts)
+
+    def _clearance(self, q: list[Scalar]) -> Clearance:
+        """As of joint positions q."""
+        gaps = map(Contact.gap, self.loads.contacts, self.loads.centers(q))
+        return Clearance(reduce(minimum, gaps), q, 0.0)
+
+    def _stepped(self, t: Scalar, x: State, dt: Scalar) -> State:
         """The step with contacts."""
-        x = self.parts(state)
         y, held, ahead = self.motion_of(x), self.held(t, x), None
         system = self.system(held)
         if x.ahead is None:
@@ -256,7 +282,7 @@ class Plant:
         end = State(
             calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead, after.z.contacts
         )
-        return exchanged(self.arm.mechanism, t, dt, end).flat()
+        return exchanged(self.arm.mechanism, t, dt, end)
 
     def _clamped(self, control: Memory) -> Memory:
         """What a continuous controller remembers after a step, within its bounds."""
@@ -354,7 +380,7 @@ def without_contacts(x: State) -> State:
     works = x.works
     if works is not None:
         works = replace(works, others={of: work for of, work in works.others.items() if of != CONTACTS})
-    return replace(x, contacts={}, works=works)
+    return replace(x, contacts={}, clearance=None, works=works)
 
 
 def with_others(works: Works, like: Works) -> Works:

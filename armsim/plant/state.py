@@ -13,6 +13,21 @@ from armsim.integrate import Ahead
 from armsim.records import record
 
 
+@record
+class Clearance:
+    """How far contacts were from what they may touch when that was last seen.
+
+    Attributes:
+        gap: The least gap [m]; 0 or less where one touches.
+        q: The joint positions then [rad or m].
+        since: Time that has passed since [s].
+    """
+
+    gap: Scalar
+    q: list[Scalar]
+    since: Scalar
+
+
 @record(frozen=False)
 class State:
     """A state by its parts; as one flat list, they follow each other in this order.
@@ -26,7 +41,8 @@ class State:
         memory: The state of step-size control.
         works: Work done on the arm since the start [J]; None where it is not counted.
         ahead: How far the integrator has run ahead; None where it lands on every step.
-        contacts: The further states of contacts, by name.
+        contacts: The further states of contacts, by name; those that they had when `clearance` was seen, if that is above 0.
+        clearance: See there; None where every step counts contacts.
     """
 
     q: list[Scalar]
@@ -38,6 +54,7 @@ class State:
     works: Works | None
     ahead: Ahead | None = None
     contacts: dict[str, Scalar] = field(default_factory=dict)
+    clearance: Clearance | None = None
 
     def flat(self) -> list[Scalar]:
         """The state as a list."""

@@ -119,7 +119,7 @@ class FullRow:
 
     def row(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
         """The row of a state of the plant at time t [s]."""
-        named = dict(zip(self.plant.slots, state, strict=True))
+        named = dict(zip(self.plant.slots, state, strict=True)) | self.plant.relaxed(self.plant.parts(state))
         driven = [named.get(slot, 0.0) for slot in self.vector.plant.slots]
         vector, energies = self.vector.observed(t, driven)
         return [*vector, *(driven[i] for i in self.vector.inputs), *energies]

@@ -35,6 +35,7 @@ BOUNDS |= {
     "samples": 1e15,
     "held": 1e15,
     "queued": 1e15,
+    "clearance": math.inf,
     **dict.fromkeys((*ANCHOR, COEFFICIENT), 1e30),
 }
 
@@ -63,7 +64,8 @@ def bounds(plant: Plant) -> list[float]:
 
 def plant_of_run(scenario: Scenario) -> Plant:
     """The plant of a run, which counts work: an adaptive method runs ahead of the moments where it lands on fewer."""
-    return replace(make_plant(scenario), audit=True, ahead=scenario.land_every * scenario.moments > 1)
+    ahead = scenario.land_every * scenario.moments > 1
+    return replace(make_plant(scenario), audit=True, ahead=ahead, skips=True)
 
 
 @record

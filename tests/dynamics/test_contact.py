@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from armsim.arm.overview import scenario_overview
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
+from armsim.simulation.loop_plan import plant_of_run
 from armsim.stability.wording import check_step
 from tests.surveys import contacts
 
@@ -540,19 +542,45 @@ def test_a_step_across_a_ball_is_none_without_contacts():
     """The gaps at both of its ends are positive, and do not tell it."""
     ball = {"sphere": {"radius": 0.03}, "xyz": [0.06, 0, 0]}
     asked = scene(block("x"), {"stiffness": 1e3}, "implicit_midpoint", 0.02, [0.0], [10.0], 0.01, ball)
-    plant = make_plant(read_scenario(asked))
-    assert plant.step(0.0, [0.0, 10.0], 0.01)[1] < 9.99
-    assert plant.step(0.0, [0.2, 10.0], 0.01) == [pytest.approx(0.3), 10.0]
+    plant = plant_of_run(read_scenario(asked))
+    x = plant.parts(plant.initial_state([0.0], [10.0]))
+    seen = replace(x, clearance=plant._clearance([0.0]))
+    assert seen.clearance.gap == pytest.approx(0.03)
+    assert plant.step(0.0, seen.flat(), 0.01)[1] < 9.99
+    seen = replace(x, q=[0.2], clearance=plant._clearance([0.2]))
+    assert plant.step(0.0, seen.flat(), 0.01)[:2] == [pytest.approx(0.3), 10.0]
 
 
 def test_the_stick_relaxes_alike_in_steps_with_and_without_contacts():
     """Apart from the floor stretch and coefficient settle with the time constant of the stick."""
     friction = {"static": 0.5, "kinetic": 0.3, "stiffness": STIFF, "damping": DAMPING}
-    plant = make_plant(read_scenario(scene(block("xz"), {"stiffness": STIFF, "friction": friction}, "rk4")))
-    state = [0.0, 1.0, 0.3, 0.0, 0.02, 0.0, 1.0, 0.3]
-    found, exact = plant.step(0.0, state, 1e-3), math.exp(-1e-3 * STIFF / DAMPING)
-    assert found[4:] == pytest.approx([3e-4 + 0.02 * exact, 0.0, 1.0, 0.5 - 0.2 * exact], rel=1e-12)
-    assert plant._stepped(0.0, state, 1e-3) == pytest.approx(found, rel=1e-5)
+    asked = read_scenario(scene(block("xz", (0, 0, 0)), {"stiffness": STIFF, "friction": friction}, "rk4"))
+    plant = plant_of_run(asked)
+    x = plant.parts(plant.initial_state([0.0, 1.0], [0.3, 0.0]))
+    names = [name for name in plant.slots if name.startswith(("anchor", "coefficient"))]
+    x.contacts = dict(zip(names, [0.02, 0.0, 1.0, 0.3], strict=True))
+    seen = replace(x, clearance=plant._clearance(x.q))
+    skipped = plant.parts(plant.step(1e-3, plant.step(0.0, seen.flat(), 1e-3), 1e-3))
+    assert skipped.contacts == x.contacts
+    exact = math.exp(-2e-3 * STIFF / DAMPING)
+    found = plant.relaxed(skipped)
+    assert [*found.values()] == pytest.approx([6e-4 + 0.02 * exact, 0.0, 1.0, 0.5 - 0.2 * exact], rel=1e-12)
+    stepped = plant._stepped(1e-3, plant._stepped(0.0, x, 1e-3), 1e-3)
+    order_four = 2 * (1e-3 * STIFF / DAMPING) ** 5 / 120  # rk4's error of two steps, of the stretch
+    assert [*stepped.contacts.values()] == pytest.approx([*found.values()], rel=1.5 * order_four)
+
+
+def test_steps_over_terrain_see_a_steep_hill_from_afar(tmp_path):
+    """The way to the plane below does not tell how near the flank of a hill is."""
+    heights = [(x, y, 1.0 if x == 1.0 else 0.0) for y in (-1.0, 1.0) for x in (-1.0, 0.9, 1.0, 1.1, 3.0)]
+    rows = "\n".join(f"{x},{y},{z}" for x, y, z in heights)
+    (tmp_path / "hill.csv").write_text(f"x_m,y_m,z_m\n{rows}\n")
+    hill = {"heightfield": {"csv": str(tmp_path / "hill.csv")}}
+    asked = scene(
+        block("x"), {"stiffness": 1e5}, "semi_implicit_euler", 0.5, [0.0], [3.0], 1e-4, {**hill, "xyz": [0, 0, -0.5]}
+    )
+    run = armsim.simulate(asked)
+    assert run.summary()["contacts"][0]["touched"] == pytest.approx(0.95 / 3.0, abs=1e-3)
 
 
 def test_a_block_that_sticks_is_linearised_at_rest():
