@@ -3,7 +3,7 @@
 from armsim.actuation.coupling import coupling_forces
 from armsim.actuation.drive import against_dry_friction, drive_torques, motor_demands
 from armsim.actuation.elastic import coupling_torque
-from armsim.actuation.friction import any_sticks, dry_bounds, sticks
+from armsim.actuation.friction import any_sticks, dry_bounds, sticks, weakened
 from armsim.actuation.joint_torque import (
     CONTACTS,
     COUNTED,
@@ -58,4 +58,5 @@ __all__ = [
     "stop_law",
     "unpowered",
     "viscous_friction",
+    "weakened",
 ]

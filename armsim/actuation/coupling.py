@@ -32,19 +32,20 @@ def coupling_forces(motion: InternalWrenches, torques: Sequence[JointTorque]) ->
         ratio, at_leader = mimic.ratio, torques[leader]
         motor = 0.0 if follower.motor is None else at_leader.motor / ratio
         own = unpowered(follower, mimic.position(motion.q[leader]), ratio * motion.qd[leader])
-        dry = at_leader.dry * _share(arm.joints[leader], at_leader, follower, motor) / ratio
+        dry = at_leader.dry * _share(arm.joints[leader], at_leader, motion.qd[leader], follower, motor) / ratio
         own = replace(own, motor=motor, dry=dry)
         taken = along(follower, *motion.at(follower.name)) + follower.armature * (ratio * motion.qdd[leader])
         found.append(own.drive_for(taken) - motor)
     return found
 
 
-def _share(leader: Joint, torque: JointTorque, follower: Joint, motor: Scalar) -> Scalar:
+def _share(leader: Joint, torque: JointTorque, qd: Scalar, follower: Joint, motor: Scalar) -> Scalar:
     """The part of the dry friction on joints that move as one that is on a follower."""
-    assert follower.mimic is not None
-    forward, backward = follower.mimic.sides(*dry_bounds(follower, motor))
-    lower, upper = dry_bounds(leader, torque.motor)
+    mimic = follower.mimic
+    assert mimic is not None
+    forward, backward = mimic.sides(*dry_bounds(follower, motor, mimic.ratio * qd))
+    lower, upper = dry_bounds(leader, torque.motor, qd)
     negative = torque.dry < 0.0
     whole = where(negative, -lower, upper)
-    own = absolute(follower.mimic.ratio) * absolute(where(negative, forward, backward))
+    own = absolute(mimic.ratio) * absolute(where(negative, forward, backward))
     return where(whole > 0.0, own / where(whole > 0.0, whole, 1.0), 0.0)

@@ -48,7 +48,7 @@ def against_dry_friction(joint: Joint, needed: Scalar, qd: Scalar) -> Scalar:
 
     The gear's losses are proportional to |T|; T has the sign that it has without them.
     """
-    lower, upper = dry_bounds(joint, 0.0)
+    lower, upper = dry_bounds(joint, 0.0, qd)
     without_losses = needed - where(qd > 0.0, lower, where(qd < 0.0, upper, 0.0))
     motor = joint.motor
     if motor is None or motor.efficiency is None:

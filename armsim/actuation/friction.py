@@ -1,24 +1,24 @@
 """Dry friction: its bounds at a joint.
 
 Coulomb friction resists motion with a torque that depends on its direction alone, and holds a joint at rest against any
-torque up to that. Friction on either side of the gear, and in the gear, whose losses grow with the motor's torque, adds up to
+torque up to that. What static friction is more than that falls with the speed of sliding (Stribeck). Friction on either side of the gear, and in the gear, whose losses grow with the motor's torque, adds up to
 one bound for each direction. The torque within the bounds follows from the motion of the whole arm:
 `armsim.dynamics.clipped_solve`.
 """
 
 from __future__ import annotations
 
-from armsim.expr import absolute
-from armsim.model import Arm, Joint
+from armsim.expr import absolute, exp, log, where
+from armsim.model import Arm, Coulomb, Joint, Stribeck
 from armsim.spatial import Scalar
+
+TINY = 1e-300  # rad/s or m/s: added to a speed, of which there is a logarithm
+NONE = Coulomb(0.0, 0.0)
 
 
 def sticks(joint: Joint) -> bool:
     """Whether a joint has dry friction of any kind."""
-    motor = joint.motor
-    return joint.coulomb is not None or (
-        motor is not None and (motor.coulomb is not None or motor.efficiency is not None)
-    )
+    return joint.dry is not None or (joint.motor is not None and joint.motor.efficiency is not None)
 
 
 def any_sticks(arm: Arm) -> bool:
@@ -26,23 +26,36 @@ def any_sticks(arm: Arm) -> bool:
     return any(sticks(joint) for joint in arm.joints)
 
 
-def dry_bounds(joint: Joint, motor_torque: Scalar) -> tuple[Scalar, Scalar]:
+def dry_bounds(joint: Joint, motor_torque: Scalar, qd: Scalar | None = None) -> tuple[Scalar, Scalar]:
     """Lower and upper bound of a joint's dry friction [N·m or N]: not positive, not negative.
 
     Args:
         joint: The joint.
         motor_torque: The motor's torque at the joint [N·m or N]; the gear's losses grow with it.
+        qd: Joint velocity [rad/s or m/s]; None for a joint at rest.
     """
-    against_positive: Scalar = 0.0
-    against_negative: Scalar = 0.0
-    if joint.coulomb is not None:
-        against_positive, against_negative = joint.coulomb.positive, joint.coulomb.negative
+    dry = joint.dry or NONE
+    positive, negative = dry.positive, dry.negative
+    for peak in dry.peaks:
+        positive, negative = positive + peak.positive, negative + peak.negative
     motor = joint.motor
-    if motor is not None and motor.coulomb is not None:
-        turns = absolute(motor.gear)
-        against_positive = against_positive + turns * motor.coulomb.positive
-        against_negative = against_negative + turns * motor.coulomb.negative
     if motor is not None and motor.efficiency is not None:
         loss = (1.0 - motor.efficiency) * absolute(motor_torque)
-        against_positive, against_negative = against_positive + loss, against_negative + loss
-    return -against_positive, against_negative
+        positive, negative = positive + loss, negative + loss
+    return (-positive, negative) if qd is None else weakened(joint, -positive, negative, qd)
+
+
+def weakened(joint: Joint, lower: Scalar, upper: Scalar, qd: Scalar) -> tuple[Scalar, Scalar]:
+    """The bounds of a joint's dry friction at a joint velocity, by those at rest; each falls with the speed in its direction.
+
+    A joint that turns round within a step passes through rest, so against the other direction it has static friction.
+    """
+    for peak in (joint.dry or NONE).peaks:
+        lower = lower + peak.positive * _fallen(peak, where(qd >= 0.0, qd, 0.0))
+        upper = upper - peak.negative * _fallen(peak, where(qd <= 0.0, -qd, 0.0))
+    return lower, upper
+
+
+def _fallen(peak: Stribeck, speed: Scalar) -> Scalar:
+    """The share of a peak that is gone at a speed [rad/s or m/s]: 1 - exp(-(speed / velocity)^exponent)."""
+    return 1.0 - exp(-exp(peak.exponent * log((speed + TINY) / peak.velocity)))

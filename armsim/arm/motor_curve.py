@@ -252,7 +252,7 @@ def _point_at(joint: Joint, motor: Motor, volts: float, direction: float) -> Cal
 
     def at(speed: float) -> Point:
         drive = driven(unbound, "voltage", sense * volts, 0.0, direction * speed)
-        against = dry_bounds(unbound, drive.motor)[0 if direction > 0.0 else 1]
+        against = dry_bounds(unbound, drive.motor, direction * speed)[0 if direction > 0.0 else 1]
         torque = direction * (drive.total + against)
         assert drive.current is not None  # it has an electric motor
         current = sense * drive.current

@@ -4,7 +4,7 @@ from armsim.model.arm import Arm
 from armsim.model.frame import TOOL, ContactPoint, LinkFrame, Payload, share_of_interval
 from armsim.model.joint import BASE, Joint, Limit, Mimic, Spring
 from armsim.model.joint_type import JOINT_TYPES, JointType
-from armsim.model.motor import BrushDrop, Coulomb, Coupling, Motor, MotorLimits, Thermal
+from armsim.model.motor import BrushDrop, Coulomb, Coupling, Motor, MotorLimits, Stribeck, Thermal
 
 __all__ = [
     "JOINT_TYPES",
@@ -24,6 +24,7 @@ __all__ = [
     "MotorLimits",
     "Payload",
     "Spring",
+    "Stribeck",
     "Thermal",
     "share_of_interval",
 ]

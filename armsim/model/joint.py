@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from armsim.expr import absolute, is_number, where
+from armsim.expr import is_number, where
 from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import Coulomb, Coupling, Motor
 from armsim.records import record
@@ -93,7 +93,12 @@ class Mimic:
 
     def dry(self, friction: Coulomb) -> Coulomb:
         """Dry friction by the leader's direction, of the same size."""
-        return Coulomb(*self.sides(friction.positive, friction.negative))
+
+        def turned(x: Any) -> Any:
+            positive, negative = self.sides(x.positive, x.negative)
+            return replace(x, positive=positive, negative=negative)
+
+        return replace(turned(friction), peaks=tuple(map(turned, friction.peaks)))
 
 
 @record
@@ -182,6 +187,14 @@ class Joint:
         return 0.0 if self.motor is None else self.motor.gear * self.motor.gear * self.motor.rotor_inertia
 
     @property
+    def dry(self) -> Coulomb | None:
+        """Dry friction of the joint and of its motor, as the joint feels it; None where there is none."""
+        motor = self.motor
+        if motor is None or motor.coulomb is None:
+            return self.coulomb
+        return (self.coulomb or Coulomb(0.0, 0.0)) + motor.coulomb.through(motor.gear)
+
+    @property
     def electric_motor(self) -> Motor | None:
         """The motor, if it has electrical constants, so that a voltage can drive it."""
         return None if self.motor is None or self.motor.Kp is None else self.motor
@@ -199,9 +212,7 @@ def with_follower(joint: Joint, follower: Joint) -> Joint:
     square = ratio * ratio
     changes: dict[str, Any] = {"viscous": joint.viscous + square * follower.viscous}
     if dry is not None:
-        own = joint.coulomb or Coulomb(0.0, 0.0)
-        size, more = absolute(ratio), mimic.dry(dry)
-        changes["coulomb"] = Coulomb(own.positive + size * more.positive, own.negative + size * more.negative)
+        changes["coulomb"] = (joint.coulomb or Coulomb(0.0, 0.0)) + mimic.dry(dry).through(ratio)
     if limit is not None:
         upper, lower = mimic.sides(mimic.invert(limit.upper), mimic.invert(limit.lower))
         stiffness = None if limit.stiffness is None else square * limit.stiffness

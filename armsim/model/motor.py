@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from armsim.expr import where
+from dataclasses import replace
+from typing import Any
+
+from armsim.expr import absolute, where
 from armsim.records import record
 from armsim.spatial import Scalar
+
+
+@record
+class Stribeck:
+    """What static friction is more than Coulomb's, by the joint's direction, and how that falls with the speed of sliding.
+
+    Attributes:
+        positive: At rest, against motion in the joint's positive direction, not negative [N·m or N].
+        negative: The same against motion in its negative direction [N·m or N].
+        velocity: At which 1/e of it is left [rad/s or m/s].
+        exponent: Of the speed over that velocity, 1 or more.
+    """
+
+    positive: Scalar
+    negative: Scalar
+    velocity: Scalar
+    exponent: Scalar
 
 
 @record
@@ -14,10 +34,26 @@ class Coulomb:
     Attributes:
         positive: Against motion in the joint's positive direction, not negative [N·m or N].
         negative: Against motion in the joint's negative direction, not negative [N·m or N].
+        peaks: What it is more at low speed; none where static friction is as large as sliding friction.
     """
 
     positive: Scalar
     negative: Scalar
+    peaks: tuple[Stribeck, ...] = ()
+
+    def __add__(self, other: Coulomb) -> Coulomb:
+        peaks = self.peaks + other.peaks
+        return Coulomb(self.positive + other.positive, self.negative + other.negative, peaks)
+
+    def through(self, gear: Scalar) -> Coulomb:
+        """The same for a joint by which the shaft that rubs turns `gear` times as fast."""
+        size = absolute(gear)
+
+        def scaled(x: Any) -> Any:
+            return replace(x, positive=size * x.positive, negative=size * x.negative)
+
+        peaks = tuple(replace(scaled(peak), velocity=peak.velocity / size) for peak in self.peaks)
+        return replace(scaled(self), peaks=peaks)
 
 
 @record

@@ -315,7 +315,7 @@ class Equations:
 
         def joints(y: Motion, t: Scalar, held: Held) -> JointLoads:
             torques = self.loads.torques(t, y, held)
-            lower, upper = self.loads.dry_bounds(torques)
+            lower, upper = self.loads.dry_bounds(torques, y.v)
             further = self.loads.further_rates(t, y, held, torques)
             return JointLoads([torque.mechanical for torque in torques], lower, upper, further)
 

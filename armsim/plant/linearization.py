@@ -247,7 +247,7 @@ class Linearizer:
         """The residual of the equation of motion, and the rates of the currents."""
         plant, fixed = self._driven, Held(t, u, currents)
         torques = plant.loads.torques(t, y, fixed)
-        lower, upper = plant.loads.dry_bounds(torques)
+        lower, upper = plant.loads.dry_bounds(torques, y.v)
         acting = Acting(torques, lower, upper, [(0.0, 0.0)] * len(y.q), y.z)
         left = plant.equations.imbalance(y, fixed, acting, qdd, sliding)
         return left, plant.loads.current_rates(y, fixed, torques)

@@ -24,6 +24,7 @@ from armsim.actuation import (
     sticks,
     stop_law,
     unpowered,
+    weakened,
 )
 from armsim.actuation import motor as dc
 from armsim.control import Command, Controller, Memory, Seen
@@ -226,9 +227,12 @@ class Loads:
     def acting(self, t: Scalar, y: Motion, held: Held) -> Acting:
         """What acts, on the branch that is held if there is one."""
         if held.branch is None or held.branch.sides is None:
-            return self._acting(t, y, held)
-        acting: Acting = self.switches.within(held.branch.sides, t, y, self._free(held))
-        return acting
+            acting = self._acting(t, y, held)
+        else:
+            acting = self.switches.within(held.branch.sides, t, y, self._free(held))
+        # the direction of sliding is known of the mode, and no switch
+        bounds = list(map(weakened, self.arm.joints, acting.lower, acting.upper, y.v))
+        return replace(acting, lower=[lower for lower, _ in bounds], upper=[upper for _, upper in bounds])
 
     def sides(self, t: Scalar, y: Motion, held: Held) -> list[Scalar]:
         """The sides of the switches."""
@@ -354,9 +358,12 @@ class Loads:
         steady = [wrench for wrench in self.external if not wrench.follows]
         return link_wrenches(self.arm, held.since, q, steady)
 
-    def dry_bounds(self, torques: Sequence[JointTorque]) -> tuple[list[Scalar], list[Scalar]]:
-        """Lower and upper bounds of every joint's dry friction [N·m or N]."""
-        bounds = [dry_bounds(joint, torque.motor) for joint, torque in zip(self.arm.joints, torques, strict=True)]
+    def dry_bounds(
+        self, torques: Sequence[JointTorque], v: Sequence[Scalar] | None = None
+    ) -> tuple[list[Scalar], list[Scalar]]:
+        """Lower and upper bounds of every joint's dry friction [N·m or N], at joint velocities v, or at rest."""
+        joints = zip(self.arm.joints, torques, v or [None] * self.arm.n, strict=True)
+        bounds = [dry_bounds(joint, torque.motor, x) for joint, torque, x in joints]
         return [lower for lower, _ in bounds], [upper for _, upper in bounds]
 
     def further_rates(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> Further:
@@ -405,7 +412,7 @@ class Loads:
     def _law(self, i: int, kind: str, t: Scalar, y: Motion, held: Held, torque: JointTorque) -> Law:
         joint = self.arm.joints[i]
         if kind == "dry":
-            return Law(i, *dry_bounds(joint, torque.motor))
+            return Law(i, *dry_bounds(joint, torque.motor, y.v[i]))
         if kind == "stop":
             assert joint.limit is not None
             b, d, lower, upper = stop_law(joint.limit, y.q[i])

@@ -285,7 +285,7 @@ def accelerations(arm: Arm, q, qd, drives) -> list[Scalar]:
     wrenches = contact_wrenches(arm, q, qd)
     if not any_sticks(arm):
         return forward_dynamics(arm, q, qd, total, wrenches, fastest_algorithm(arm))
-    bounds = [dry_bounds(joint, drive) for joint, drive, *_ in joints]
+    bounds = [dry_bounds(joint, drive, qd_i) for joint, drive, _, qd_i in joints]
     lower, upper = ([bound[side] for bound in bounds] for side in (0, 1))
     f = less_bias(arm, Motion(q, qd, None, None), total, wrenches)
     now = Forces(crba(arm, q), f, lower, upper, [(0.0, 0.0)] * arm.n, [], Further(Memory(), []), None)
