@@ -1,9 +1,9 @@
 """Dry friction: its bounds at a joint.
 
 Coulomb friction resists motion with a torque that depends on its direction alone, and holds a joint at rest against any
-torque up to that. What static friction is more than that falls with the speed of sliding (Stribeck). Friction on either side of the gear, and in the gear, whose losses grow with the motor's torque, adds up to
-one bound for each direction. The torque within the bounds follows from the motion of the whole arm:
-`armsim.dynamics.clipped_solve`.
+torque up to that. What static friction is more than that falls with the speed of sliding (Stribeck). Friction on either side
+of the gear, and in the gear, whose losses grow with the motor's torque, adds up to one bound for each direction. The torque
+within the bounds follows from the motion of the whole arm: `armsim.dynamics.clipped_solve`.
 """
 
 from __future__ import annotations
