@@ -36,7 +36,7 @@ def dry_bounds(joint: Joint, motor_torque: Scalar, qd: Scalar | None = None) -> 
     """
     dry = joint.dry or NONE
     positive, negative = dry.positive, dry.negative
-    for peak in dry.peaks:
+    for peak in dry.peaks or ():
         positive, negative = positive + peak.positive, negative + peak.negative
     motor = joint.motor
     if motor is not None and motor.efficiency is not None:
@@ -50,7 +50,7 @@ def weakened(joint: Joint, lower: Scalar, upper: Scalar, qd: Scalar) -> tuple[Sc
 
     A joint that turns round within a step passes through rest, so against the other direction it has static friction.
     """
-    for peak in (joint.dry or NONE).peaks:
+    for peak in (joint.dry or NONE).peaks or ():
         lower = lower + peak.positive * _fallen(peak, where(qd >= 0.0, qd, 0.0))
         upper = upper - peak.negative * _fallen(peak, where(qd <= 0.0, -qd, 0.0))
     return lower, upper

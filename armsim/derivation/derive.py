@@ -308,7 +308,8 @@ def _notes(robot: document.Robot) -> list[str]:
     """What of a file the equations leave out."""
     dry = [part for joint in robot.joints for part in (joint.friction, joint.motor) if part is not None]
     there = {
-        "friction": any(getattr(x, "value", 1.0) for part in dry for x in (part.viscous, part.coulomb)),
+        "friction": any(getattr(x, "value", 1.0) for part in dry for x in (part.viscous, part.coulomb))
+        or any(joint.friction.stribeck is not None for joint in robot.joints),
         "springs": any(joint.spring is not None for joint in robot.joints),
         "stops": any(joint.limits is not None and joint.limits.stiffness is not None for joint in robot.joints),
         "contacts": bool(robot.contacts),

@@ -37,15 +37,15 @@ class MotorCoulomb(Document):
 
 
 class DryFriction(Number):
-    """Coulomb friction: one number for both directions, or {positive, negative}.
+    """Dry friction: one number for both directions, or {positive, negative}.
 
     Attributes:
         sides: The mapping.
     """
 
-    def __init__(self, unit: str, sides: type[Document], **common: Any) -> None:
-        doc = "Coulomb (dry) friction: one number, or {positive, negative} by the joint's direction"
-        super().__init__(unit, minimum=0, absent=0.0, default=0.0, doc=doc, **common)
+    def __init__(self, unit: str, sides: type[Document], what: str = "Coulomb (dry) friction", **common: Any) -> None:
+        doc = f"{what}: one number, or {{positive, negative}} by the joint's direction"
+        super().__init__(unit, minimum=0, doc=doc, **common)
         self.sides = Subdocument(sides)
 
     def expected(self, context: Context) -> str:
@@ -153,7 +153,7 @@ class Motor(Document):
         "kg·m²", minimum=0, default=0.0, doc="of rotor and gear, as the motor feels it", example="1e-4"
     )
     viscous = Number("N·m·s/rad", minimum=0, default=0.0, doc="viscous friction of the motor", example="1e-4")
-    coulomb = DryFriction("N·m", MotorCoulomb, example="0.01")
+    coulomb = DryFriction("N·m", MotorCoulomb, absent=0.0, default=0.0, example="0.01")
     efficiency = Number(
         above=0,
         largest=1,

@@ -100,7 +100,12 @@ LIMITS = {
     **_all("velocity speed", "a limit of speed is the motor's: write `motor: {limits: {speed: 600}}`"),
     **_all("effort torque", "a limit of torque is the motor's: write `motor: {limits: {torque: 0.3}}`"),
 }
-FRICTION = {**_all("damping b", "viscous"), **_all("dry static stiction", "coulomb")}
+FRICTION = {
+    **_all("damping b", "viscous"),
+    "dry": "coulomb",
+    **_all("stiction breakaway", "static"),
+    **_all("velocity exponent", "write `stribeck: {velocity: 0.01, exponent: 2}`"),
+}
 DH = {**_all("r", "a"), **_all("twist", "alpha"), **_all("offset", "d"), **_all("q angle", "theta")}
 ROBOT = {
     **_all("links bodies", "a link is what a joint moves: write its `bodies` under `joints`"),

@@ -17,7 +17,7 @@ from armsim.spatial import Inertia, Pose, Symmetric, Vector
 LEAST = 2e-14  # kg or kg m²: MuJoCo takes no moving body of less
 ROUNDING = 1e-14  # of the largest moment
 NO_WORD = re.compile(  # keys of a joint; of friction by directions MuJoCo has the mean
-    r"limits\.[sd]|friction\.coulomb\.|motor\.(coulomb\.|efficiency|inductance|brush_drop|limits\.speed|nominal|thermal)"
+    r"limits\.[sd]|friction\.(coulomb\.|st)|motor\.(coulomb\.|efficiency|inductance|brush_drop|limits\.speed|nominal|thermal)"
 )
 OTHERWISE = [
     "soft in MuJoCo, they give way: limits, dry friction, couplings, screws",

@@ -28,7 +28,7 @@ from armsim.importing.imported import free_name
 from armsim.model import BASE, Arm, Joint, Motor
 from armsim.spatial import Inertia, Pose, Vector
 
-NO_WORD = re.compile(r"initial|pitch|spring|motor|limits\.[sd]|friction\.coulomb\.")  # keys of a joint
+NO_WORD = re.compile(r"initial|pitch|spring|motor|limits\.[sd]|friction\.(coulomb\.|st)")  # keys of a joint
 
 
 def urdf(arm: Arm, robot: document.Robot) -> tuple[str, list[str]]:

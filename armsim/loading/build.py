@@ -31,6 +31,7 @@ from armsim.model import (
     MotorLimits,
     Payload,
     Spring,
+    Stribeck,
     Thermal,
     bodies,
 )
@@ -97,7 +98,7 @@ def build_joint(joint: document.Joint, pre: Pose, offset: Scalar, after: Pose | 
         initial=0.0 if joint.initial is None else joint.initial * turn,
         inertia=inertia,
         viscous=joint.friction.viscous,
-        coulomb=build_coulomb(joint.friction.coulomb),
+        coulomb=build_dry(joint.friction, turn),
         limit=None
         if limits is None
         else Limit(limits.lower * turn, limits.upper * turn, limits.stiffness, limits.damping),
@@ -140,10 +141,24 @@ def build_coupling(coupling: document.Coupling, turn: Scalar) -> Coupling:
     return Coupling(coupling.stiffness, coupling.damping, None if rigid else coupling.backlash * turn)
 
 
+def build_dry(friction: document.Friction, turn: Scalar) -> Coulomb | None:
+    """Dry friction on the joint's side of the gear; `turn` is the file's unit of angles [rad], 1 for a length."""
+    peak = friction.stribeck
+    if peak is None:
+        return build_coulomb(friction.coulomb)
+    sides = _sides(friction.coulomb)
+    positive, negative = (static - least for static, least in zip(_sides(friction.static), sides, strict=True))
+    return Coulomb(*sides, (Stribeck(positive, negative, peak.velocity * turn, peak.exponent),))
+
+
+def _sides(dry: Scalar | document.JointCoulomb | document.MotorCoulomb) -> tuple[Scalar, Scalar]:
+    one = not isinstance(dry, (document.JointCoulomb, document.MotorCoulomb))
+    return (dry, dry) if one else (dry.positive, dry.negative)
+
+
 def build_coulomb(coulomb: Scalar | document.JointCoulomb | document.MotorCoulomb) -> Coulomb | None:
     """Dry friction from one number or two; None where there is none."""
-    one = not isinstance(coulomb, (document.JointCoulomb, document.MotorCoulomb))
-    sides = (coulomb, coulomb) if one else (coulomb.positive, coulomb.negative)
+    sides = _sides(coulomb)
     return None if all(map(document.JointCoulomb.positive.means_absent, sides)) else Coulomb(*sides)
 
 

@@ -101,7 +101,7 @@ def doubtful(document: Document, places: Sequence[str]) -> dict[str, float]:
         steps = parse_path(place)
         here = value_at(document, steps)
         if {"friction", "motor"}.intersection(steps) and here.value in (0.0, here.kind.default):
-            found[place] = STAND_IN
+            found[place] = (here.kind.minimum or 0.0) + STAND_IN
     return found
 
 

@@ -98,7 +98,7 @@ class Mimic:
             positive, negative = self.sides(x.positive, x.negative)
             return replace(x, positive=positive, negative=negative)
 
-        return replace(turned(friction), peaks=tuple(map(turned, friction.peaks)))
+        return replace(turned(friction), peaks=tuple(map(turned, friction.peaks or ())) or None)
 
 
 @record

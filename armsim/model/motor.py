@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from armsim.expr import absolute, where
-from armsim.records import record
+from armsim.records import OMIT, record
 from armsim.spatial import Scalar
 
 
@@ -34,15 +34,15 @@ class Coulomb:
     Attributes:
         positive: Against motion in the joint's positive direction, not negative [N·m or N].
         negative: Against motion in the joint's negative direction, not negative [N·m or N].
-        peaks: What it is more at low speed; none where static friction is as large as sliding friction.
+        peaks: What it is more at low speed; None where static friction is as large as sliding friction.
     """
 
     positive: Scalar
     negative: Scalar
-    peaks: tuple[Stribeck, ...] = ()
+    peaks: tuple[Stribeck, ...] | None = field(default=None, metadata=OMIT)
 
     def __add__(self, other: Coulomb) -> Coulomb:
-        peaks = self.peaks + other.peaks
+        peaks = (*(self.peaks or ()), *(other.peaks or ())) or None
         return Coulomb(self.positive + other.positive, self.negative + other.negative, peaks)
 
     def through(self, gear: Scalar) -> Coulomb:
@@ -52,8 +52,8 @@ class Coulomb:
         def scaled(x: Any) -> Any:
             return replace(x, positive=size * x.positive, negative=size * x.negative)
 
-        peaks = tuple(replace(scaled(peak), velocity=peak.velocity / size) for peak in self.peaks)
-        return replace(scaled(self), peaks=peaks)
+        peaks = tuple(replace(scaled(peak), velocity=peak.velocity / size) for peak in self.peaks or ())
+        return replace(scaled(self), peaks=peaks or None)
 
 
 @record

@@ -235,7 +235,7 @@ def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
     for joint in joints:
         force, per = force_unit(joint.type), joint_unit(joint.type, False)
         position, dry = joint_unit(joint.type, degrees), joint.coulomb or Coulomb(None, None)
-        spring = joint.spring
+        spring, peak = joint.spring, dry.peaks[0] if dry.peaks else None
         row = {
             "initial": (joint.initial, position),
             "pitch": (joint.pitch, "m"),
@@ -248,6 +248,10 @@ def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
             "viscous": (joint.viscous, f"{force}·s/{per}"),
             "dry +": (dry.positive, force),
             "dry -": (dry.negative, force),
+            "static +": (peak and dry.positive + peak.positive, force),
+            "static -": (peak and dry.negative + peak.negative, force),
+            "Stribeck": (peak and peak.velocity, f"{per}/s"),
+            "exponent": (peak and peak.exponent, ""),
         }
         rows.append((f"{joint.name:<{width}}  {joint.type}", row))
     return _joint_rows(rows, digits)

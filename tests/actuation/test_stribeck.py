@@ -1,0 +1,190 @@
+"""Static friction that falls to Coulomb's with the speed: in files, in runs, in arms of many joints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import exp
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import armsim
+from armsim import FileFaults
+from armsim.actuation import dry_bounds
+from armsim.model import Coulomb, Joint, Mimic, Motor, Stribeck
+
+COULOMB, STATIC, SPEED, SPRING, PULL = 1.0, 2.0, 0.05, 40.0, 0.1
+FRICTION = {"coulomb": COULOMB, "static": STATIC, "stribeck": {"velocity": SPEED, "exponent": 2}}
+
+
+def scenario(friction=FRICTION, method="rk54", joint="prismatic", units=None, **more):
+    body = {"point": {"mass": 1, "center": [0.0, 0.0, 0.0] if joint == "prismatic" else [1.0, 0.0, 0.0]}}
+    zero = {"a": 0, "alpha": 0, "d": 0, "theta": 0}
+    part = {"name": "J", "type": joint, "mdh": zero, "bodies": [body], "friction": friction}
+    robot = {"format": "armsim/robot/1", "name": "block", "gravity": [0, 0, 0], "joints": [part]}
+    control = {"law": "pd", "output": "torque", "kp": [SPRING], "kd": [0], "reference": {"q": [f"{PULL}*t"]}}
+    steps = {"rtol": 1e-11, "atol": 1e-13} if method == "rk54" else {"dt": 1e-3}
+    if units:
+        robot["units"] = units
+    return {
+        "format": "armsim/scenario/1",
+        "robot": robot,
+        "duration": 3,
+        "integrator": {"method": method, **steps},
+        "control": control,
+        "log": {"every": 0.05},
+    } | more
+
+
+def drawn_along(times):
+    """Positions of the block that a spring draws along, with its events located by an integrator of order 8."""
+    t, x, found = 0.0, 0.0, np.zeros(len(times))
+
+    def law(t, y):
+        friction = COULOMB + (STATIC - COULOMB) * exp(-((max(y[1], 0.0) / SPEED) ** 2))
+        return [y[1], SPRING * (PULL * t - y[0]) - friction]
+
+    def rest(t, y):
+        return y[1]
+
+    rest.terminal, rest.direction = True, -1
+    starts = []
+    while t < times[-1]:
+        away = (STATIC / SPRING + x) / PULL
+        found[(times >= t) & (times <= away)] = x
+        if away >= times[-1]:
+            break
+        starts.append(away)
+        # at rest the force is balanced: a velocity of 0 is an event at once, and one of 1e-13 grows out of it
+        options = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-14}
+        ran = solve_ivp(law, (away, away + 5), [x, 0.0], events=_after(rest), dense_output=True, **options)
+        t, x = ran.t_events[0][0], ran.y_events[0][0][0]
+        sliding = (times > away) & (times < t)
+        found[sliding] = ran.sol(times[sliding])[0]
+    return found, np.array(starts)
+
+
+def _after(event):
+    """An event that the start is not."""
+
+    def later(t, y):
+        return event(t, y) if y[1] != 0.0 else 1e-300
+
+    later.terminal, later.direction = True, -1
+    return later
+
+
+def test_a_block_that_a_spring_draws_along_sticks_and_slips():
+    run = armsim.simulate(scenario(duration=5))
+    t, q = np.asarray(run["t_s"]), np.asarray(run["q_J_m"])
+    wanted, starts = drawn_along(t)
+    assert len(starts) >= 3
+    assert np.ptp(np.diff(starts)) < 1e-9
+    assert q == pytest.approx(wanted, abs=1e-8)
+    assert (np.asarray(run["qd_J_m_s"]) == 0.0).sum() > 20
+
+
+@pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("semi_implicit_euler", 1), ("implicit_midpoint", 2)])
+def test_smooth_sliding_keeps_the_order_of_the_method(method, order):
+    def end(dt):
+        given = scenario(method=method, duration=0.4, initial={"q": [0], "qd": [0.3]}, log={"every": 0.4})
+        drawn = given["control"] | {"reference": {"q": ["0.4*t + 0.05"]}}
+        return armsim.simulate(given | {"integrator": {"method": method, "dt": dt}, "control": drawn})["q_J_m"][-1]
+
+    def law(t, y):
+        friction = COULOMB + (STATIC - COULOMB) * exp(-((y[1] / SPEED) ** 2))
+        return [y[1], SPRING * (0.4 * t + 0.05 - y[0]) - friction]
+
+    exact = solve_ivp(law, (0.0, 0.4), [0.0, 0.3], method="DOP853", rtol=1e-13, atol=1e-15)
+    assert exact.y[1].min() > 0.0
+    errors = [abs(end(dt) - exact.y[0][-1]) for dt in (4e-3, 2e-3)]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
+
+
+@pytest.mark.parametrize("method", ["rk4", "rodas", "semi_implicit_euler"])
+def test_floats_give_the_bits_of_machine_code(method):
+    steps = {"rtol": 1e-6} if method == "rodas" else {"dt": 2e-3}
+    given = scenario(duration=0.8, integrator={"method": method, **steps})
+    compiled, plain = (armsim.simulate(given, engine=engine, force_step=True) for engine in ("llvm", "python"))
+    assert compiled.q.tobytes() == plain.q.tobytes()
+    assert np.any(compiled.q != 0.0)
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("robot.joints[0].friction.stribeck.velocity", [0.02, 0.05, 0.2]),
+        ("robot.joints[0].friction.stribeck.exponent", [1.0, 2.0, 3.5]),
+        ("robot.joints[0].friction.static", [1.2, 1.5, 2.5]),
+    ],
+)
+def test_runs_of_a_sweep_have_the_bits_of_single_runs(path, values):
+    given = scenario(method="rk4", duration=1)
+    many = armsim.simulate_many(given, {path: values})
+    ends = []
+    for k, value in enumerate(values):
+        one = armsim.simulate(given, {path: value})
+        assert many.q[k].tobytes() == one.q[-1].tobytes()
+        ends.append(one.q[-1, 0])
+    assert len(set(ends)) == len(values)
+
+
+def test_a_velocity_is_in_the_files_unit_of_angles():
+    bent = FRICTION | {"stribeck": {"velocity": np.degrees(SPEED), "exponent": 2}}
+    radians = armsim.simulate(scenario(joint="revolute", duration=1))
+    degrees = armsim.simulate(scenario(bent, joint="revolute", units={"angle": "deg"}, duration=1))
+    assert degrees.q == pytest.approx(radians.q, abs=1e-9)
+    assert radians.q[-1, 0] > 0.0
+
+
+def test_energy_balances_while_a_block_sticks_and_slips():
+    run = armsim.simulate(scenario())
+    assert abs(run.summary()["audit"]["residual"]) < 1e-8
+
+
+def test_bounds_fall_with_the_speed_in_their_own_direction():
+    peaks = (Stribeck(1.0, 3.0, 0.1, 2.0),)
+    joint = Joint("J", "revolute", coulomb=Coulomb(2.0, 4.0, peaks))
+    assert dry_bounds(joint, 0.0) == dry_bounds(joint, 0.0, 0.0) == (-3.0, 7.0)
+    lower, upper = dry_bounds(joint, 0.0, 0.1)
+    assert (lower, upper) == (pytest.approx(-2.0 - exp(-1.0), rel=1e-14), 7.0)
+    lower, upper = dry_bounds(joint, 0.0, -0.2)
+    assert (lower, upper) == (-3.0, pytest.approx(4.0 + 3.0 * exp(-4.0), rel=1e-14))
+
+
+def test_friction_of_a_follower_is_that_of_its_own_speed():
+    follower = Coulomb(1.0, 2.0, (Stribeck(0.5, 0.25, 0.3, 2.0),))
+    felt = Mimic("J", -3.0).dry(follower).through(-3.0)
+    assert (felt.positive, felt.negative) == (6.0, 3.0)
+    assert felt.peaks == (Stribeck(0.75, 1.5, 0.3 / 3.0, 2.0),)
+    both = replace(Joint("J", "revolute", coulomb=follower), motor=Motor(gear=2.0, coulomb=Coulomb(0.1, 0.1)))
+    assert dry_bounds(both, 0.0) == (-1.7, 2.45)
+
+
+@pytest.mark.parametrize(
+    ("friction", "path", "found"),
+    [
+        ({"coulomb": 1, "static": 2}, "stribeck", "`static` needs it"),
+        ({"coulomb": 1, "stribeck": {"velocity": 1}}, "static", "`stribeck` needs it"),
+        ({"coulomb": 3, "static": 2, "stribeck": {"velocity": 1}}, "static", "2, and coulomb 3"),
+        (
+            {"coulomb": {"positive": 1, "negative": 3}, "static": 2, "stribeck": {"velocity": 1}},
+            "static",
+            "2, and coulomb 3",
+        ),
+        ({"coulomb": 1, "static": 2, "stribeck": {"velocity": 0}}, "stribeck.velocity", "0"),
+        ({"coulomb": 1, "static": 2, "stribeck": {"velocity": 1, "exponent": 0.5}}, "stribeck.exponent", "0.5"),
+    ],
+)
+def test_a_file_is_told_what_static_friction_needs(friction, path, found):
+    with pytest.raises(FileFaults) as told:
+        armsim.simulate(scenario(friction))
+    text = str(told.value)
+    assert f"joints[0].friction.{path}" in text
+    assert found in text
+
+
+def test_a_sweep_refuses_static_friction_below_coulombs():
+    runs = armsim.simulate_many(scenario(method="rk4", duration=0.1), {"robot.joints[0].friction.static": [0.5, 2.0]})
+    assert list(runs.status) == ["refused", "complete"]
