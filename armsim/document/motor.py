@@ -229,5 +229,5 @@ class Motor(Document):
                 join(path, key),
                 "no friction beside DynaMechs' motor, which has its own",
                 f"`{key}` on the joint's side",
-                f"give the motor the friction: `motor: {{{key}: ...}}`",
+                f"give the motor the friction: `motor: {{{key}: ...}}`" if key in self.fields else f"take `{key}` out",
             )

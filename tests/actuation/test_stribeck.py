@@ -188,3 +188,10 @@ def test_a_file_is_told_what_static_friction_needs(friction, path, found):
 def test_a_sweep_refuses_static_friction_below_coulombs():
     runs = armsim.simulate_many(scenario(method="rk4", duration=0.1), {"robot.joints[0].friction.static": [0.5, 2.0]})
     assert list(runs.status) == ["refused", "complete"]
+
+
+def test_a_motor_of_dynamechs_is_offered_no_key_that_it_has_not():
+    given = scenario({"static": 2, "stribeck": {"velocity": 1}})
+    given["robot"]["joints"][0] |= {"type": "revolute", "motor": {"Kp": 1, "Ra": 1, "model": "dynamechs"}}
+    with pytest.raises(FileFaults, match="take `stribeck` out"):
+        armsim.simulate(given)
