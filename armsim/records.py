@@ -32,7 +32,7 @@ def record(cls: C | None = None, *, kw_only: bool = False, frozen: bool = True) 
         return partial(record, kw_only=kw_only, frozen=frozen)
     assert not any(vars(base).get("__slots__") for base in cls.__mro__[1:-1])  # whose values would not be found
     # dataclasses want what is derived from a frozen one to be frozen; their stubs do not know where they note it
-    of_frozen = any(base.__dataclass_params__.frozen for base in cls.__bases__ if is_dataclass(base))  # type: ignore[attr-defined]
+    of_frozen = any(base.__dataclass_params__.frozen for base in cls.__bases__ if is_dataclass(base))  # type: ignore[attr-defined]  # `is_dataclass` says so
     made: Any = dataclass(init=False, repr=False, eq=False, frozen=of_frozen, kw_only=kw_only)(cls)
     made.__dataclass_params__.frozen = frozen
     methods = dict(vars(_Frozen if frozen else _Record))

@@ -17,6 +17,7 @@ from armsim.loading.settle import is_structure, names_of, numbers_at, value_at, 
 from armsim.model import JOINT_TYPES
 
 STAND_IN = 0.5  # for a number that the file lacks: it means of none that something is absent, and few forbid it
+SLIGHT = 1e-6  # more than none, and less than what other numbers of a file bound
 
 
 def places_of(document: Document, paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -101,7 +102,7 @@ def doubtful(document: Document, places: Sequence[str]) -> dict[str, float]:
         steps = parse_path(place)
         here = value_at(document, steps)
         if {"friction", "motor"}.intersection(steps) and here.value in (0.0, here.kind.default):
-            found[place] = (here.kind.minimum or 0.0) + STAND_IN
+            found[place] = (here.kind.minimum or 0.0) + SLIGHT
     return found
 
 

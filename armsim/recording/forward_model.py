@@ -418,7 +418,7 @@ class ForwardModel:
         arguments = [[given["state"][i] for i in carried], *(given[key] for key in by[1:])]
         try:
             (after, felt), (slopes, _) = with_jacobian(step, tuple(range(len(by))), "step")(*arguments)
-        except NotImplementedError:
+        except NotImplementedError:  # of a loop, as the graph has iterations
             found = (
                 f"{self.method}, whose step iterates for this arm (dry friction, contacts, events or Newton's method)"
             )

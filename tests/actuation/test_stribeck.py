@@ -185,6 +185,14 @@ def test_a_file_is_told_what_static_friction_needs(friction, path, found):
     assert found in text
 
 
+def test_a_sweep_takes_coulomb_friction_that_the_file_lacks_beside_static_friction():
+    given = scenario({"static": 0.3, "stribeck": {"velocity": 0.1}}, method="rk4", duration=0.1)
+    runs = armsim.simulate_many(given, {"robot.joints[0].friction.coulomb": [0.1, 0.2]})
+    given["robot"]["joints"][0]["friction"]["coulomb"] = 0.2
+    assert list(runs.status) == ["complete", "complete"]
+    assert runs.q[1, 0] == armsim.simulate(given).q[-1, 0]
+
+
 def test_a_sweep_refuses_static_friction_below_coulombs():
     runs = armsim.simulate_many(scenario(method="rk4", duration=0.1), {"robot.joints[0].friction.static": [0.5, 2.0]})
     assert list(runs.status) == ["refused", "complete"]

@@ -216,7 +216,10 @@ def test_encoders_on_the_motor_measure_the_rotor():
     # a spring of gain kp on the rotor alone, against one on the joint: the static twist under a load tells them apart
     arm = robot({"stiffness": 100.0, "damping": 3.0}) | {"gravity": [0, -9.81, 0]}
     control = {"law": "pd", "output": "torque", "kp": [50], "kd": [10], "target": [0.0]}
-    load = lambda q: MASS * 9.81 * LEVER * math.cos(q)  # noqa: E731
+
+    def load(q):
+        return MASS * 9.81 * LEVER * math.cos(q)
+
     for on, column in (("motor", "q_motor_R1_rad"), ("joint", "q_R1_rad")):
         given = scenario(arm, duration=8, control=control | {"encoder": {"on": on}}, integrator={"method": "rodas"})
         run = armsim.simulate({key: value for key, value in given.items() if key != "inputs"})
