@@ -12,7 +12,10 @@ from scipy.integrate import solve_ivp
 import armsim
 from armsim import FileFaults
 from armsim.actuation import dry_bounds
+from armsim.dynamics import bias, crba
+from armsim.expr import trace
 from armsim.model import Coulomb, Joint, Mimic, Motor, Stribeck
+from armsim.plant.stiction import accelerations
 
 COULOMB, STATIC, SPEED, SPRING, PULL = 1.0, 2.0, 0.05, 40.0, 0.1
 FRICTION = {"coulomb": COULOMB, "static": STATIC, "stribeck": {"velocity": SPEED, "exponent": 2}}
@@ -151,6 +154,40 @@ def test_bounds_fall_with_the_speed_in_their_own_direction():
     assert (lower, upper) == (pytest.approx(-2.0 - exp(-1.0), rel=1e-14), 7.0)
     lower, upper = dry_bounds(joint, 0.0, -0.2)
     assert (lower, upper) == (-3.0, pytest.approx(4.0 + 3.0 * exp(-4.0), rel=1e-14))
+
+
+def test_random_states_of_an_arm_satisfy_the_law_at_every_joint(arms, evaluate):
+    arm, n, count = arms.bare(arms.serial("RPRR", seed=1)), 4, 2000
+    peaks = [(1.5, 2.0, 0.3, 2.0), (0.5, 4.0, 0.1, 1.0), (3.0, 1.0, 0.5, 1.5), (2.0, 2.0, 0.2, 2.0)]
+    sliding = [(1.0, 2.0), (2.0, 1.0), (0.5, 3.0), (1.0, 1.0)]
+    frictions = [Coulomb(*c, (Stribeck(*x),)) for c, x in zip(sliding, peaks, strict=True)]
+    links = [replace(link, coulomb=x) for link, x in zip(arm.links, frictions, strict=True)]
+    arm = replace(arm, links=tuple(links))
+
+    def body(*x):
+        q, qd, tau = x[:n], x[n : 2 * n], x[2 * n :]
+        M = [entry for row in crba(arm, q) for entry in row]
+        return [*accelerations(arm, q, qd, tau), *M, *bias(arm, q, qd)]
+
+    rng = np.random.default_rng(4)
+    q, qd, tau = rng.uniform(-2, 2, (n, count)), rng.normal(size=(n, count)) * 0.3, rng.normal(size=(n, count)) * 10
+    qd[rng.random((n, count)) < 0.5] = 0.0
+    found = evaluate(trace(body, [f"x{i}" for i in range(3 * n)]), [*q, *qd, *tau])
+    a, entries, rest = found[:n], found[n : n + n * (n + 1) // 2], found[n + n * (n + 1) // 2 :]
+    M = np.zeros((count, n, n))
+    i, j = np.tril_indices(n)
+    M[:, i, j] = M[:, j, i] = entries.T
+    dry = np.einsum("cij,jc->ic", M, a) + rest - tau
+    size = np.einsum("cij,jc->ic", np.abs(M), np.abs(a)) + np.abs(rest) + np.abs(tau) + 10.0
+    plus, minus, fall, exponent = (np.array(column)[:, None] for column in zip(*peaks, strict=True))
+    left = np.exp(-((np.abs(qd) / fall) ** exponent))
+    positive, negative = (np.array(column)[:, None] for column in zip(*sliding, strict=True))
+    lower, upper = -(positive + plus * left), negative + minus * left
+    way = np.where(qd == 0.0, a, qd)  # a joint at rest that accelerates has set out
+    wrong = np.where(way > 0, np.abs(dry - lower), np.where(way < 0, np.abs(dry - upper), 0.0))
+    wrong = np.where(way == 0, np.maximum(np.maximum(lower - dry, dry - upper), 0.0), wrong)
+    assert (wrong / size).max() < 1e-12
+    assert 0.05 < (way == 0).mean() < 0.45
 
 
 def test_friction_of_a_follower_is_that_of_its_own_speed():
