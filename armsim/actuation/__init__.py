@@ -24,6 +24,7 @@ from armsim.actuation.joint_torque import (
     viscous_friction,
 )
 from armsim.actuation.limit import limit_torque, limit_torques, stop_law
+from armsim.actuation.regressor import DRIVE_PARAMETERS, drive_columns, drive_parameters, drive_regressor
 from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
 
 __all__ = [
@@ -42,6 +43,10 @@ __all__ = [
     "coupling_forces",
     "coupling_torque",
     "any_sticks",
+    "DRIVE_PARAMETERS",
+    "drive_columns",
+    "drive_parameters",
+    "drive_regressor",
     "drive_torques",
     "driven",
     "dry_bounds",

@@ -11,12 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim import document, dynamics, pictures
-from armsim.actuation import drive_torques, limit_torques, motor_demands
+from armsim.actuation import (
+    drive_columns,
+    drive_parameters,
+    drive_regressor,
+    drive_torques,
+    limit_torques,
+    motor_demands,
+)
 from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
 from armsim.arm.approach import Approach, approaches
 from armsim.arm.arrays import brief, number_array, row_count
 from armsim.arm.integration import check_tolerance
 from armsim.arm.row_evaluator import RowEvaluator
+from armsim.dynamics import RegressorColumn
 from armsim.errors import ShapeError, UsageError, spelled
 from armsim.files.faults import suggestion
 from armsim.files.nodes import quoted
@@ -207,16 +215,44 @@ class Robot(RowEvaluator):
         moments of inertia XX YY ZZ XY XZ YZ and armature Ia [kg m²]; shape (11 k,) of k links."""
         return np.array([float(x) for x in dynamics.inertial_parameters(self.arm)])
 
-    def regressor(self, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayLike | None = None) -> Array:
+    @property
+    def drive_parameters(self) -> Array:
+        """Of each joint with a coordinate in turn: viscous friction, dry friction against motion in its positive and negative
+        direction, the gear's losses likewise, stiffness and offset of its spring (`DRIVE_PARAMETERS`); shape (7 n,)."""
+        return np.array([float(x) for x in drive_parameters(self.arm)])
+
+    def regressor_columns(self, drives: bool = False) -> list[RegressorColumn]:
+        """Joint, parameter and unit of each column of `regressor`, with the columns of the drives if asked for."""
+        return [*dynamics.inertial_columns(self.arm), *(drive_columns(self.arm) if drives else [])]
+
+    def regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike | None = None,
+        qdd: ArrayLike | None = None,
+        tau: ArrayLike | None = None,
+    ) -> Array:
         """The regressor Y(q, qd, qdd), shape (..., n, 11 k): Y @ inertial_parameters are M qdd + bias, without friction.
+
+        With the torques of the drives it has 7 columns more for each joint, those of `drive_parameters`. Then
+        Y @ [*inertial_parameters, *drive_parameters] is tau, where tau is the inverse dynamics of q, qd and qdd; stops, contacts
+        and the part of static friction above Coulomb's have no columns. Losses of gears are proportional to tau.
 
         Args:
             q: Joint positions [rad or m].
             qd: Joint velocities [rad/s or m/s]; zero if not given.
             qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
+            tau: Torques of the drives [N·m or N]; without them the columns of the drives are left out.
         """
-        n = self.arm.n
-        return self._ask("regressor", dynamics.regressor, (n, 11 * len(self.link_names)), q=q, qd=qd, qdd=qdd)
+        n, columns = self.arm.n, len(self.regressor_columns(tau is not None))
+        if tau is None:
+            return self._ask("regressor", dynamics.regressor, (n, columns), q=q, qd=qd, qdd=qdd)
+
+        def body(arm, q, qd, qdd, tau):
+            inertial, of_drives = dynamics.regressor(arm, q, qd, qdd), drive_regressor(arm, q, qd, tau)
+            return [[*row, *more] for row, more in zip(inertial, of_drives, strict=True)]
+
+        return self._ask("regressor with drives", body, (n, columns), q=q, qd=qd, qdd=qdd, tau=tau)
 
     def gravity_torque(self, q: ArrayLike) -> Array:
         """Torques that hold the arm against gravity [N·m or N], shape of q, without those of its stops."""

@@ -7,12 +7,10 @@ section 9.4). Written as polynomials of the motion, the columns are compared coe
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-import numpy as np
 import sympy
 from sympy.polys.matrices import DomainMatrix
 
@@ -22,7 +20,8 @@ from armsim.derivation.exact import ExactArm, exact, exact_arm
 from armsim.derivation.motion import MotionRing, TooLarge
 from armsim.derivation.recursion import in_ring
 from armsim.dynamics import inertial_parameters, regressor
-from armsim.dynamics.regressor import PARAMETERS
+from armsim.dynamics.regressor import PARAMETERS, inertial_unit
+from armsim.identification.unseen import SMALL, independent, numerical_rank, stacked_regressor
 from armsim.loading import build_robot, load_robot_file
 from armsim.records import record
 
@@ -40,9 +39,6 @@ ORDER = [
     "M",
 ]  # of a link: those before stand for those behind
 MOST_ROWS = 1000  # of coefficients with symbols in them
-STATES = 25  # of the rank check; 11 would do
-ROUNDING = 1e-10  # of the longest column
-SMALL = 1e-9  # of a factor
 
 
 @record
@@ -133,33 +129,18 @@ def base_parameters(
                 combination += factor * sympy.Symbol(f"{kind}{i + 1}")
                 value += factor * values[len(PARAMETERS) * i + PARAMETERS.index(kind)]
         i, kind = next(name for name, factor in zip(names, row) if factor != 0)
-        slides = kind == "Ia" and not arm.arm.links[i].kind.turns
-        unit = "kg" if kind == "M" or slides else "kg m" if kind.startswith("M") else "kg m²"
         value = sympy.factor_terms(sympy.expand(value))
-        found.append(BaseParameter(combination, value, float(value.subs(arm.at)), unit))
+        found.append(
+            BaseParameter(combination, value, float(value.subs(arm.at)), inertial_unit(arm.arm.links[i], kind))
+        )
     shown = {str(x) for p in found for x in p.combination.free_symbols}
     unseen = [f"{kind}{i + 1}" for i, kind in names if f"{kind}{i + 1}" not in shown]
-    rank = numerical_rank(engine)
+    rank = numerical_rank(stacked_regressor(engine))
     if rank != len(found):
         raise Disagreement.of(
             f"{arm.arm.name}: base parameters", f"{rank}, the regressor's rank", str(len(found)), REPORT
         )
     return BaseParameters(arm.arm.name, found, len(names), unseen, rank, notes)
-
-
-def numerical_rank(robot: Robot) -> int:
-    """The rank of the regressor over random states: singular values above rounding, columns scaled to one length."""
-    stacked = _stacked(robot)
-    lengths = np.linalg.norm(stacked, axis=0)
-    seen = lengths > ROUNDING * lengths.max()
-    return int(np.linalg.matrix_rank(stacked[:, seen] / lengths[seen], tol=ROUNDING * math.sqrt(seen.sum())))
-
-
-def _stacked(robot: Robot) -> Any:
-    """The regressor at random states, one below the other."""
-    n = robot.arm.n
-    q, qd, qdd = np.random.default_rng(0).uniform(-2, 2, (3, STATES, n))
-    return robot.regressor(q, qd, qdd).reshape(STATES * n, -1)
 
 
 def _coefficients(arm: ExactArm, names: Sequence[tuple[int, str]]) -> DomainMatrix:
@@ -197,24 +178,12 @@ def _distinct(rows: Any) -> list[dict[int, Any]]:
 
 
 def _by_numbers(robot: Robot, names: Sequence[tuple[int, str]]) -> list[list[Any]]:
-    """For each column that is no combination of those before, the combinations with it that later ones are; by least squares."""
-    stacked = _stacked(robot)
-    columns = stacked[:, [len(PARAMETERS) * i + PARAMETERS.index(kind) for i, kind in names]]
-    least = ROUNDING * np.linalg.norm(columns, axis=0).max()
-    chosen: list[int] = []
+    """For each column that is no combination of those before, the combinations with it that later ones are."""
+    order = [len(PARAMETERS) * i + PARAMETERS.index(kind) for i, kind in names]
     rows: list[list[Any]] = []
-    basis = np.zeros((len(columns), 0))
-    for k, column in enumerate(columns.T):
-        rest = column - basis @ (basis.T @ column)
-        rest -= basis @ (basis.T @ rest)
-        if np.linalg.norm(rest) > max(least, ROUNDING * np.linalg.norm(column)):
-            basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
-            chosen.append(k)
-            rows.append([0] * len(names))
-            rows[-1][k] = sympy.Integer(1)
-        elif np.linalg.norm(column) > least:
-            factors = np.linalg.lstsq(columns[:, chosen], column, rcond=None)[0]
-            for row, factor in zip(rows, factors):
-                whole = round(factor)
-                row[k] = sympy.Integer(whole) if abs(factor - whole) < SMALL else sympy.Float(float(factor), 12)
+    for factors in independent(stacked_regressor(robot)[:, order])[1].tolist():
+        whole = [round(x) for x in factors]
+        rows.append([
+            sympy.Integer(k) if abs(x - k) < SMALL else sympy.Float(x, 12) for x, k in zip(factors, whole, strict=True)
+        ])  # fmt: skip
     return rows

@@ -29,7 +29,7 @@ from armsim.dynamics.kinematics import (
 )
 from armsim.dynamics.momentum import momenta, momenta_and_forces
 from armsim.dynamics.proximity import distances, farthest_moves, least_distance, watched_pairs
-from armsim.dynamics.regressor import inertial_parameters, regressor
+from armsim.dynamics.regressor import RegressorColumn, inertial_columns, inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, rnea
 
 __all__ = [
@@ -76,6 +76,8 @@ __all__ = [
     "own_poses",
     "pivots",
     "potential_energy",
+    "RegressorColumn",
+    "inertial_columns",
     "regressor",
     "rnea",
     "solve_held",

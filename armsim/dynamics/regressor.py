@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from armsim.dynamics.rnea import rnea
-from armsim.model import Arm
+from armsim.model import Arm, Joint
+from armsim.records import record
 from armsim.spatial import ZERO, Inertia, Scalar, Symmetric, X, Y, Z
 
 # of every link, about its own frame's origin, after Khalil and Dombre; Ia is the armature of its joint
@@ -17,6 +18,32 @@ UNITS: dict[str, Inertia] = {
     "MZ": Inertia(h=Z),
     **{name: Inertia(h=ZERO, J=Symmetric(**{name.lower(): 1.0})) for name in PARAMETERS[4:10]},
 }
+
+
+@record
+class RegressorColumn:
+    """A column of a regressor.
+
+    Attributes:
+        joint: Name of the joint, or of the joint that moves the link.
+        parameter: Of `PARAMETERS`, or of `armsim.actuation.DRIVE_PARAMETERS`.
+        unit: Of the parameter.
+    """
+
+    joint: str
+    parameter: str
+    unit: str
+
+
+def inertial_columns(arm: Arm) -> list[RegressorColumn]:
+    """The columns of `regressor`."""
+    return [RegressorColumn(link.name, name, inertial_unit(link, name)) for link in arm.links for name in PARAMETERS]
+
+
+def inertial_unit(link: Joint, name: str) -> str:
+    """The unit of one of the `PARAMETERS` of a link."""
+    slides = name == "Ia" and not link.kind.turns
+    return "kg" if name == "M" or slides else "kg m" if name.startswith("M") else "kg m²"
 
 
 def inertial_parameters(arm: Arm) -> list[Scalar]:

@@ -93,6 +93,6 @@ def test_combinations_of_numbers_are_those_in_symbols_where_symbols_would_be_too
 
 
 def test_a_rank_that_is_another_is_a_disagreement(monkeypatch):
-    monkeypatch.setattr(base, "numerical_rank", lambda robot: 8)
+    monkeypatch.setattr(base, "numerical_rank", lambda columns: 8)
     with pytest.raises(Disagreement, match="two_link: base parameters"):
         base_parameters("two_link")
