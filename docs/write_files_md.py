@@ -11,9 +11,9 @@ from typing import Any
 from armsim.document.bodies import BODIES, Payloads
 from armsim.document.composite import ByName, List, OneOf, Parameters, PerJoint, Subdocument
 from armsim.document.control import RobotReference
+from armsim.document.dry_friction import DryFriction
 from armsim.document.joint import FRAMES, Frame
 from armsim.document.kinds import REQUIRED, Choice, Kind, Number, Text
-from armsim.document.motor import DryFriction
 from armsim.document.robot import ROOT as ROBOT
 from armsim.document.scenario import ROOT as SCENARIO
 from armsim.document.scenario import Signal

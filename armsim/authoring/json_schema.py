@@ -9,8 +9,8 @@ from armsim import document
 from armsim.document.bodies import BODIES, Payloads
 from armsim.document.composite import ByName, Document, List, OneOf, Parameters, PerJoint, Rule, Subdocument
 from armsim.document.control import RobotReference
+from armsim.document.dry_friction import DryFriction
 from armsim.document.kinds import NAME, REQUIRED, Choice, Kind, Number, Text
-from armsim.document.motor import DryFriction
 from armsim.document.parameters import IDENTIFIER
 from armsim.document.scenario import Signal
 from armsim.document.study import Anything, ByPath, Flag, Minimised, ScenarioReference, Sought, Varied

@@ -309,7 +309,7 @@ def _notes(robot: document.Robot) -> list[str]:
     dry = [part for joint in robot.joints for part in (joint.friction, joint.motor) if part is not None]
     there = {
         "friction": any(getattr(x, "value", 1.0) for part in dry for x in (part.viscous, part.coulomb))
-        or any(joint.friction.stribeck is not None for joint in robot.joints),
+        or any(part.stribeck is not None for part in dry),
         "springs": any(joint.spring is not None for joint in robot.joints),
         "stops": any(joint.limits is not None and joint.limits.stiffness is not None for joint in robot.joints),
         "contacts": bool(robot.contacts),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from armsim.document.base import Document, plain
     from armsim.document.bodies import Box, Cylinder, KnownInertia, PayloadBody, Point, Rod, Sphere, TimedPayload, Tube
     from armsim.document.control import Control, Encoder, Posture
+    from armsim.document.dry_friction import JointCoulomb, MotorCoulomb, MotorStribeck, Stribeck
     from armsim.document.joint import (
         Frame,
         Friction,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
         Tool,
         Visual,
     )
-    from armsim.document.motor import BrushDrop, Coupling, JointCoulomb, Motor, MotorCoulomb, MotorLimits, Thermal
+    from armsim.document.motor import BrushDrop, Coupling, Motor, MotorLimits, Thermal
     from armsim.document.recorded import CsvSignal
     from armsim.document.reference import Reference
     from armsim.document.robot import Robot, RobotUnits
@@ -73,7 +74,7 @@ _HOMES = {
     "Inputs": "scenario",
     "Integrator": "scenario",
     "Joint": "joint",
-    "JointCoulomb": "motor",
+    "JointCoulomb": "dry_friction",
     "KnownInertia": "bodies",
     "Limits": "joint",
     "LinkFrame": "joint",
@@ -81,8 +82,9 @@ _HOMES = {
     "Log": "scenario",
     "ModifiedDH": "joint",
     "Motor": "motor",
-    "MotorCoulomb": "motor",
+    "MotorCoulomb": "dry_friction",
     "MotorLimits": "motor",
+    "MotorStribeck": "dry_friction",
     "Origin": "joint",
     "Posture": "control",
     "TimedPayload": "bodies",
@@ -96,7 +98,7 @@ _HOMES = {
     "ScenarioUnits": "scenario",
     "Sphere": "bodies",
     "Spring": "joint",
-    "Stribeck": "joint",
+    "Stribeck": "dry_friction",
     "StandardDH": "joint",
     "Study": "study",
     "Thermal": "motor",
@@ -144,6 +146,7 @@ __all__ = [
     "Motor",
     "MotorCoulomb",
     "MotorLimits",
+    "MotorStribeck",
     "Origin",
     "Posture",
     "TimedPayload",

@@ -21,7 +21,8 @@ from armsim.document.composite import (
     Text,
     join,
 )
-from armsim.document.motor import DryFriction, JointCoulomb, Motor
+from armsim.document.dry_friction import FALLS, DryFriction, JointCoulomb, StickingPart, Stribeck, static_friction
+from armsim.document.motor import Motor
 from armsim.files.nodes import Map, Node, Scalar
 from armsim.files.source import beside
 from armsim.formulas.quantity import Context
@@ -146,65 +147,15 @@ class Limits(Document):
             context.report.add(lower.place, path, RANGE.expected, found, mend)
 
 
-AT_LEAST = "static friction no less than Coulomb's"
-
-
-class Stribeck(Document):
-    """How static friction falls to Coulomb's with the speed of sliding: by exp(-(speed/velocity)^exponent)."""
-
-    velocity = Number("rad/s or m/s", angle=True, above=0, doc="at which 1/e of the difference is left", example="0.01")
-    exponent = Number(minimum=1, largest=100, default=2.0, doc="2 for a Gaussian, 1 for an exponential", example="2")
-
-
-class Friction(Document):
+class Friction(StickingPart):
     """Friction on the joint's side of the gear."""
 
     other_words = words.FRICTION
 
     viscous = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="viscous friction", example="0.1")
     coulomb = DryFriction("N·m or N", JointCoulomb, absent=0.0, default=0.0, example="0.5")
-    static = DryFriction(
-        "N·m or N",
-        JointCoulomb,
-        "dry friction at rest",
-        default=None,
-        note="that of Coulomb",
-        example="0.7",
-    )
-    stribeck = Subdocument(
-        Stribeck,
-        default=None,
-        doc="how static friction falls with the speed; exp(-(speed/velocity)^exponent) of it above Coulomb's is left",
-        note="none",
-        example="{velocity: 0.01}",
-    )
-
-    rules = (Rule(given=("static",), needs=("stribeck",)), Rule(given=("stribeck",), needs=("static",)))
-
-    @property
-    def relations(self) -> tuple[Relation, ...]:  # type: ignore[override]  # the others are of a class
-        """That static friction is no less than Coulomb's in either direction."""
-        keys = ("static", "coulomb")
-        mapped = {key: isinstance(self.entries[key], Document) for key in keys}
-        sides = ("positive", "negative") if any(mapped.values()) else ("",)
-        found = []
-        for side in sides:
-            static, coulomb = (f"{key}.{side}" if mapped[key] else key for key in keys)
-            found.append(Relation((static, coulomb), lambda more, less: [more >= less], AT_LEAST, static))
-        return tuple(found)
-
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
-        for relation in self.relations:
-            if not relation.holds(self):
-                static, coulomb = relation.numbers(self)
-                found, mend = f"{static.text}, and coulomb {coulomb.text}", "correct one of them"
-                context.report.add(static.place, join(path, relation.at), AT_LEAST, found, mend)
-
-    def lacks(self, key: str, path: str, context: Context) -> None:
-        other = next(name for name in ("static", "stribeck") if name != key)
-        found = f"nothing: the key is missing, and `{other}` needs it"
-        self.fields[key].missing(self.place, join(path, key), context, found)
+    static = static_friction("N·m or N", JointCoulomb, "0.7")
+    stribeck = Subdocument(Stribeck, default=None, doc=FALLS, note="none", example="{velocity: 0.01}")
 
 
 class Mimic(Document):

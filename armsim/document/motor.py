@@ -1,58 +1,17 @@
-"""The keys of a motor and of dry friction in a robot file."""
+"""The keys of a motor in a robot file."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from armsim.document import other_words as words
 from armsim.document.composite import Choice, Document, Number, Relation, Rule, Subdocument, join
-from armsim.files.nodes import Map, Node
+from armsim.document.dry_friction import FALLS, DryFriction, MotorCoulomb, MotorStribeck, StickingPart, static_friction
 from armsim.formulas.quantity import Context
 
 # keys that a voltage requires, keys that require those, and the model of DynaMechs' motor, which has all friction in it
 CONSTANTS = ("Kp", "Ra")
 ELECTRICAL = ("Ke", "inductance", "brush_drop", "nominal_current", "thermal")
 EMULATED = "dynamechs"
-
-
-def against(direction: str, unit: str) -> Number:
-    """The key of dry friction in one direction."""
-    return Number(
-        unit, minimum=0, absent=0.0, doc=f"against motion in the joint's {direction} direction", example="0.5"
-    )
-
-
-class JointCoulomb(Document):
-    """Dry friction on the joint's side of the gear, by the joint's direction."""
-
-    positive = against("positive", "N·m or N")
-    negative = against("negative", "N·m or N")
-
-
-class MotorCoulomb(Document):
-    """Dry friction on the motor's side of the gear, by the joint's direction."""
-
-    positive = against("positive", "N·m")
-    negative = against("negative", "N·m")
-
-
-class DryFriction(Number):
-    """Dry friction: one number for both directions, or {positive, negative}.
-
-    Attributes:
-        sides: The mapping.
-    """
-
-    def __init__(self, unit: str, sides: type[Document], what: str = "Coulomb (dry) friction", **common: Any) -> None:
-        doc = f"{what}: one number, or {{positive, negative}} by the joint's direction"
-        super().__init__(unit, minimum=0, doc=doc, **common)
-        self.sides = Subdocument(sides)
-
-    def expected(self, context: Context) -> str:
-        return f"{super().expected(context)}, or {{positive, negative}}"
-
-    def read(self, node: Node, path: str, context: Context) -> Any:
-        return self.sides.read(node, path, context) if isinstance(node, Map) else super().read(node, path, context)
+NOT_EMULATED = ("gear", "static", "stribeck", "efficiency", "inductance", "limits", "coupling")
 
 
 class BrushDrop(Document):
@@ -126,7 +85,7 @@ TURNS = Relation(
 )
 
 
-class Motor(Document):
+class Motor(StickingPart):
     """A permanent-magnet DC motor on a joint; all quantities on the motor's side of the gear."""
 
     other_words = words.MOTOR
@@ -154,6 +113,8 @@ class Motor(Document):
     )
     viscous = Number("N·m·s/rad", minimum=0, default=0.0, doc="viscous friction of the motor", example="1e-4")
     coulomb = DryFriction("N·m", MotorCoulomb, absent=0.0, default=0.0, example="0.01")
+    static = static_friction("N·m", MotorCoulomb, "0.015")
+    stribeck = Subdocument(MotorStribeck, default=None, doc=FALLS, note="none", example="{velocity: 1}")
     efficiency = Number(
         above=0,
         largest=1,
@@ -187,17 +148,21 @@ class Motor(Document):
     )
 
     rules = (
+        *StickingPart.rules,
         Rule(any_of=(*CONSTANTS, *ELECTRICAL, "limits.voltage", "limits.current"), needs=CONSTANTS),
         Rule("model", (EMULATED,), needs=CONSTANTS),
         Rule(
             "model",
             (EMULATED,),
-            default=("gear", "efficiency", "inductance", "limits", "coupling"),
+            default=NOT_EMULATED,
             single=("coulomb",),
         ),
     )
 
-    relations = (TURNS,)
+    @property
+    def relations(self) -> tuple[Relation, ...]:  # type: ignore[override]  # the others are of a class
+        """Those of dry friction, and that a rotor behind a coupling has inertia."""
+        return (*self.static_relations, TURNS)
 
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)
@@ -207,12 +172,14 @@ class Motor(Document):
             context.report.add(place, join(path, "rotor_inertia"), TURNS.expected, "none", mend)
 
     def lacks(self, key: str, path: str, context: Context) -> None:
+        if key not in CONSTANTS:
+            return super().lacks(key, path, context)
         empty = key in self.keys_in_file
         found = "nothing: the key has no value" if empty else "nothing: the key is missing"
         if not any(map(self.given, CONSTANTS)):
             found += f", and `{self.rules[0].reason(self) or f'model: {EMULATED}'}` needs it"
         place = self.value_node(key).place if empty else self.place
-        self.fields[key].missing(place, join(path, key), context, found)
+        return self.fields[key].missing(place, join(path, key), context, found)
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         if key in rule.single:
@@ -229,5 +196,7 @@ class Motor(Document):
                 join(path, key),
                 "no friction beside DynaMechs' motor, which has its own",
                 f"`{key}` on the joint's side",
-                f"give the motor the friction: `motor: {{{key}: ...}}`" if key in self.fields else f"take `{key}` out",
+                f"give the motor the friction: `motor: {{{key}: ...}}`"
+                if key not in NOT_EMULATED
+                else f"take `{key}` out",
             )

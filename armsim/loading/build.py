@@ -121,7 +121,7 @@ def build_motor(motor: document.Motor, turn: Scalar) -> Motor:
         gear=motor.gear,
         rotor_inertia=motor.rotor_inertia,
         viscous=motor.viscous,
-        coulomb=build_coulomb(motor.coulomb),
+        coulomb=build_dry(motor),
         efficiency=None if document.Motor.efficiency.means_absent(motor.efficiency) else motor.efficiency,
         inductance=None if document.Motor.inductance.means_absent(motor.inductance) else motor.inductance,
         brush_drop=None
@@ -141,8 +141,8 @@ def build_coupling(coupling: document.Coupling, turn: Scalar) -> Coupling:
     return Coupling(coupling.stiffness, coupling.damping, None if rigid else coupling.backlash * turn)
 
 
-def build_dry(friction: document.Friction, turn: Scalar) -> Coulomb | None:
-    """Dry friction on the joint's side of the gear; `turn` is the file's unit of angles [rad], 1 for a length."""
+def build_dry(friction: document.Friction | document.Motor, turn: Scalar = 1.0) -> Coulomb | None:
+    """Dry friction on one side of the gear; `turn` is the unit of its velocities' angles [rad], 1 for a length."""
     peak = friction.stribeck
     if peak is None:
         return build_coulomb(friction.coulomb)

@@ -235,7 +235,7 @@ def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
     for joint in joints:
         force, per = force_unit(joint.type), joint_unit(joint.type, False)
         position, dry = joint_unit(joint.type, degrees), joint.coulomb or Coulomb(None, None)
-        spring, peak = joint.spring, dry.peaks[0] if dry.peaks else None
+        spring = joint.spring
         row = {
             "initial": (joint.initial, position),
             "pitch": (joint.pitch, "m"),
@@ -246,15 +246,23 @@ def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
             "spring": (None if spring is None else spring.stiffness, f"{force}/{per}"),
             "slack at": (None if spring is None else spring.rest, position),
             "viscous": (joint.viscous, f"{force}·s/{per}"),
-            "dry +": (dry.positive, force),
-            "dry -": (dry.negative, force),
-            "static +": (peak and dry.positive + peak.positive, force),
-            "static -": (peak and dry.negative + peak.negative, force),
-            "Stribeck": (peak and peak.velocity, f"{per}/s"),
-            "exponent": (peak and peak.exponent, ""),
+            **_dry_row(dry, force, per),
         }
         rows.append((f"{joint.name:<{width}}  {joint.type}", row))
     return _joint_rows(rows, digits)
+
+
+def _dry_row(dry: Coulomb, force: str, per: str) -> Row:
+    """Dry friction of a part that moves in the unit `per`."""
+    peak = dry.peaks[0] if dry.peaks else None
+    return {
+        "dry +": (dry.positive, force),
+        "dry -": (dry.negative, force),
+        "static +": (peak and dry.positive + peak.positive, force),
+        "static -": (peak and dry.negative + peak.negative, force),
+        "Stribeck": (peak and peak.velocity, f"{per}/s"),
+        "exponent": (peak and peak.exponent, ""),
+    }
 
 
 def _joint_notes(joints: list[JointFacts], degrees: bool) -> list[str]:
@@ -283,8 +291,7 @@ def _motor_row(motor: MotorFacts) -> Row:
         "gear": (motor.gear, ""),
         "rotor": (motor.rotor_inertia, "kg·m²"),
         "viscous": (motor.viscous, "N·m·s/rad"),
-        "dry +": (dry.positive, "N·m"),
-        "dry -": (dry.negative, "N·m"),
+        **_dry_row(dry, "N·m", "rad"),
         "armature": (motor.armature, "kg·m²"),
         "per volt": (motor.torque_per_volt, "N·m/V"),
         "efficiency": (motor.efficiency, ""),
