@@ -1,4 +1,4 @@
-"""Write the tables of docs/columns.md from `armsim.plant.columns`: `python docs/write_columns_md.py`."""
+"""Write the tables of docs/columns.md from `armsim.plant.column_kinds`: `python docs/write_columns_md.py`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from armsim.model import JOINT_TYPES
-from armsim.plant.columns import FILES, KINDS, ColumnKind, heading_of, in_degrees
+from armsim.plant.column_kinds import FILES, KINDS, ColumnKind
+from armsim.plant.columns import heading_of, in_degrees
 
 PAGE = Path(__file__).with_name("columns.md")
 REVOLUTE, PRISMATIC = JOINT_TYPES["revolute"], JOINT_TYPES["prismatic"]

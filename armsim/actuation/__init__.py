@@ -26,6 +26,7 @@ from armsim.actuation.joint_torque import (
 from armsim.actuation.limit import limit_torque, limit_torques, stop_law
 from armsim.actuation.regressor import DRIVE_PARAMETERS, drive_columns, drive_parameters, drive_regressor
 from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
+from armsim.actuation.winding import warm, warming_rate
 
 __all__ = [
     "LIMITS",
@@ -63,5 +64,7 @@ __all__ = [
     "stop_law",
     "unpowered",
     "viscous_friction",
+    "warm",
+    "warming_rate",
     "weakened",
 ]

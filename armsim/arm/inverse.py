@@ -11,7 +11,8 @@ from armsim.arm.robot import Array, Robot
 from armsim.dynamics.internal import carriers
 from armsim.errors import UsageError
 from armsim.model import Arm
-from armsim.plant.columns import WRENCH, spellings
+from armsim.plant.column_kinds import WRENCH
+from armsim.plant.columns import spellings
 from armsim.records import record
 
 STENCIL = 5  # rows of the polynomial that is differentiated

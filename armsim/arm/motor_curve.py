@@ -13,7 +13,7 @@ from typing import cast
 
 from armsim.actuation import drive_torques, driven, dry_bounds
 from armsim.actuation import motor as dc
-from armsim.actuation.winding import steady_rise
+from armsim.actuation.winding import rise_at
 from armsim.arm.golden import greatest
 from armsim.arm.integration import real_number
 from armsim.arm.overload import needs
@@ -284,7 +284,7 @@ def _holding(joint: Joint, motor: Motor, torque: float, stall: float) -> Holding
         of_stall=abs(torque) / stall if stall > 0.0 else None if torque else 0.0,
         of_limits={need.quantity: need.needed / need.limit for need in taken if need.quantity != "speed"},
         of_nominal=None if nominal is None else abs(current) / nominal,
-        winding=None if thermal is None else thermal.ambient + steady_rise(thermal, heat),
+        winding=None if thermal is None else thermal.ambient + rise_at(thermal, heat),
         winding_max=None if thermal is None else thermal.max,
     )
 

@@ -73,7 +73,10 @@ def static_friction(unit: str, sides: type[Document], example: str) -> DryFricti
 class StickingPart(Document):
     """What rubs: its keys `coulomb`, `static` and `stribeck`, and how they go together."""
 
-    rules: ClassVar[tuple[Rule, ...]] = (Rule(given=("static",), needs=("stribeck",)), Rule(given=("stribeck",), needs=("static",)))
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(given=("static",), needs=("stribeck",)),
+        Rule(given=("stribeck",), needs=("static",)),
+    )
 
     @property
     def relations(self) -> tuple[Relation, ...]:  # type: ignore[override]  # the others are of a class

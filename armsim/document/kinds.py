@@ -398,6 +398,18 @@ class Choice(Kind[Any]):
         return None
 
 
+class Flag(Kind[Any]):
+    """Yes or no."""
+
+    def expected(self, context: Context) -> str:
+        return "true or false"
+
+    def read(self, node: Node, path: str, context: Context) -> Any:
+        if isinstance(node, Scalar) and isinstance(node.value, bool):
+            return node.value
+        return self.fault(node, path, context)
+
+
 class Format(Choice):
     """The format of a file with its version, such as `armsim/robot/1`."""
 

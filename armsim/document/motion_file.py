@@ -16,7 +16,8 @@ from armsim.files.table import DataTable
 from armsim.formulas.bounds import BOUNDS
 from armsim.formulas.quantity import Context
 from armsim.model import JOINT_TYPES
-from armsim.plant.columns import KINDS, heading_of
+from armsim.plant.column_kinds import KINDS
+from armsim.plant.columns import heading_of
 
 QUANTITIES = {"q": "rad or m", "qd": "rad/s or m/s", "qdd": "rad/s² or m/s²"}
 LEAST_ROWS = {"linear": 2, "cubic": 4, "quintic": 6}  # that a spline needs

@@ -5,6 +5,7 @@ from __future__ import annotations
 from armsim.document import other_words as words
 from armsim.document.composite import Choice, Document, Number, Relation, Rule, Subdocument, join
 from armsim.document.dry_friction import FALLS, DryFriction, MotorCoulomb, MotorStribeck, StickingPart, static_friction
+from armsim.document.kinds import Flag
 from armsim.formulas.quantity import Context
 
 # keys that a voltage requires, keys that require those, and the model of DynaMechs' motor, which has all friction in it
@@ -57,6 +58,7 @@ class Thermal(Document):
         "°C", default=25.0, doc="temperature around the motor, and of its winding at the start", example="40"
     )
     max = Number("°C", default=None, doc="that the winding may have", note="none", example="155")
+    drift = Flag(default=False, doc="whether the resistance grows with the temperature, copper's by 0.39 % a kelvin")
 
 
 class Coupling(Document):
@@ -170,6 +172,9 @@ class Motor(StickingPart):
             mend = "give `rotor_inertia` in kg·m², that of rotor and gear as the motor feels it"
             place = self.place_of("rotor_inertia") if self.given("rotor_inertia") else self.place
             context.report.add(place, join(path, "rotor_inertia"), TURNS.expected, "none", mend)
+        if self.model == EMULATED and self.thermal is not None and self.thermal.drift:
+            place, expected = self.thermal.place_of("drift"), "a resistance that stays, as DynaMechs' motor has it"
+            context.report.add(place, join(path, "thermal.drift"), expected, "true", "take it out, or take `model` out")
 
     def lacks(self, key: str, path: str, context: Context) -> None:
         if key not in CONSTANTS:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.document.composite import Document, List, Rule, Subdocument
-from armsim.document.kinds import Choice, Format, Kind, Number, Text, join
+from armsim.document.kinds import Choice, Flag, Format, Kind, Number, Text, join
 from armsim.document.paths import PathError, parse_path
 from armsim.errors import UsageError
 from armsim.files.nodes import Map, Node, Scalar, Seq, clipped, data_of, shown
@@ -54,18 +54,6 @@ class Anything(Kind[Any]):
 
     def read(self, node: Node, path: str, context: Context) -> Any:
         return data_of(node)
-
-
-class Flag(Kind[Any]):
-    """Yes or no."""
-
-    def expected(self, context: Context) -> str:
-        return "true or false"
-
-    def read(self, node: Node, path: str, context: Context) -> Any:
-        if isinstance(node, Scalar) and isinstance(node.value, bool):
-            return node.value
-        return self.fault(node, path, context)
 
 
 class ByPath(Kind[Any]):

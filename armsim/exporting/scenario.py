@@ -13,7 +13,8 @@ from armsim.loading import Scenario, load_scenario_file, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.loading.open_paths import lacking
 from armsim.plant import Plant, make_plant
-from armsim.plant.columns import KINDS, spoken
+from armsim.plant.column_kinds import KINDS
+from armsim.plant.columns import spoken
 from armsim.recording.state_vector import RATES, slot_of
 from armsim.stability.method_choice import with_method
 

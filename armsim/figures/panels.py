@@ -16,7 +16,8 @@ from armsim.figures.envelope import Sum
 from armsim.figures.style import tick, with_unit
 from armsim.files.faults import suggestion
 from armsim.model import Joint
-from armsim.plant.columns import KINDS, in_degrees, read_heading
+from armsim.plant.column_kinds import KINDS
+from armsim.plant.columns import in_degrees, read_heading
 from armsim.records import record
 from armsim.simulation.energy_balance import EnergyBalance
 

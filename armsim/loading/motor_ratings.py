@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from armsim import document
+from armsim.actuation.winding import rise_at
 from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity
+from armsim.model import Thermal
 
 
 def ratings_doubts(motor: document.Motor, path: str) -> Iterator[Fault]:
@@ -31,7 +33,8 @@ def ratings_doubts(motor: document.Motor, path: str) -> Iterator[Fault]:
             "write the winding's greatest temperature, for example `max: 155`",
         )
     elif nominal is not None and motor.Ra is not None:
-        steady = ambient.value + thermal.resistance.value * motor.Ra.value * nominal.value**2
+        heats = Thermal(thermal.resistance.value, 1.0, drift=thermal.drift)
+        steady = ambient.value + rise_at(heats, motor.Ra.value * nominal.value**2)
         if steady > most.value:
             yield Fault(
                 nominal.place,

@@ -47,7 +47,8 @@ class Winding:
 class WindingTemperature(Measure):
     """The temperatures of motors' windings, which start at the ambient's: at the end.
 
-    From moment to moment their mean loss acts: exact where losses are constant in between.
+    From moment to moment their mean loss acts: exact where losses are constant in between. A temperature that acts on the
+    resistance is the state's.
 
     Attributes:
         indices: Of the joints, whose motors have `thermal`.
@@ -61,10 +62,12 @@ class WindingTemperature(Measure):
 
     def update(self, kept: Winding, now: Moment) -> Winding:
         rises, losses = [], []
+        states = dict(zip(now.plant.loads.windings.motors, now.x.windings, strict=True))
         for i, rise, before in zip(self.indices, kept.rises, kept.losses, strict=True):
             motor, thermal = _warm(now, i)
             losses.append(winding.loss(motor, _current(now, i)))
             later = winding.rise_after(thermal, rise, (before + losses[-1]) / 2, now.dt)
+            later = states[i] - thermal.ambient if i in states else later
             rises.append(where(now.t > 0.0, later, 0.0))
         return Winding(rises, losses, [maximum(x, most) for x, most in zip(rises, kept.peaks, strict=True)])
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from armsim.measures.aggregates import Final
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
-from armsim.plant.columns import POSE, heading_of
+from armsim.plant.column_kinds import POSE
+from armsim.plant.columns import heading_of
 
 
 def pose(request: Request) -> Measure:

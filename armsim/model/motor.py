@@ -95,12 +95,14 @@ class Thermal:
         time_constant: [s].
         ambient: Temperature of the ambient, and of the winding at the start [°C].
         max: That the winding may have [°C]; None where it is not known.
+        drift: Whether the winding's resistance grows with its temperature, which is then a state.
     """
 
     resistance: Scalar
     time_constant: Scalar
     ambient: Scalar = 25.0
     max: Scalar | None = None
+    drift: bool = False
 
 
 @record
@@ -160,3 +162,8 @@ class Motor:
     thermal: Thermal | None = None
     coupling: Coupling | None = None
     model: str = "dc"
+
+    @property
+    def drifts(self) -> bool:
+        """Whether the temperature of its winding acts on its resistance."""
+        return self.thermal is not None and self.thermal.drift

@@ -1,267 +1,21 @@
-"""The columns of a row: what they are, in which unit and file, and how they follow from a state.
+"""The columns of a row, of the kinds of `armsim.plant.column_kinds`.
 
-A column is an entry of `KINDS`, and nowhere else; docs/columns.md is written from it. A heading is prefix, joint or frame, and
-unit; a unit that begins with "rad" can be degrees. `Layout` says which columns a row has.
+A heading is prefix, joint or frame, and unit; a unit that begins with "rad" can be degrees. `Layout` says which columns a row
+has.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Literal
 
-from armsim.actuation import JointTorque
 from armsim.expr import Scalar
-from armsim.model import JOINT_TYPES, Arm, Joint, JointType
+from armsim.model import JOINT_TYPES, Arm, Joint
+from armsim.plant.column_kinds import KINDS, ColumnKind, File
 from armsim.plant.instant import Instant
 from armsim.records import record
-
-File = Literal["trajectory", "torque"]
-FILES: tuple[File, ...] = ("trajectory", "torque")
-
-
-@record
-class ColumnKind:
-    """A kind of column.
-
-    Attributes:
-        doc: What it is, for docs/columns.md.
-        file: That it is written to.
-        values: One number for each joint, for each electric motor, or for each part; of an instant, and of a name in `logged`.
-        prefix: What its headings begin with.
-        unit: In a heading, for a type of joint; see `position` and `force`.
-        of: Which joints have it: those with a coordinate of their own, of these those with electric "motors" or an
-            "elastic" coupling, or "followers".
-        only: What rows need to have it: "follows" a reference, a "sprung" joint; empty where all have it.
-        parts: Of a quantity of no joint: the heading of each part, without the name in `logged`.
-        logged: The part of `RowExtras` whose names it has columns for; empty where rows always have it.
-        called: What tolerances call it; its prefix unless given.
-    """
-
-    doc: str
-    file: File
-    values: Callable[..., Sequence[Scalar]]
-    prefix: str = ""
-    unit: Callable[[JointType], str] = lambda kind: ""
-    of: Literal["joints", "motors", "elastic", "followers"] = "joints"
-    only: str = ""
-    parts: Mapping[str, str] | None = None
-    logged: str = ""
-    called: str = ""
-
-
-def position(rate: str) -> Callable[[JointType], str]:
-    """The unit of joint positions, or of their rates: "" for positions, "_s" for velocities, "_s2" for accelerations."""
-    return lambda kind: kind.length + rate
-
-
-def force(kind: JointType) -> str:
-    """The unit of joint forces in a heading."""
-    return "Nm" if kind.turns else "N"
-
-
-def _wanted(part: str) -> Callable[[Instant], Sequence[Scalar]]:
-    return lambda now: getattr(now.desired, part)
-
-
-def _torques(
-    part: str, of: Callable[..., Sequence[JointTorque]] = Instant.of_joints
-) -> Callable[..., Sequence[Scalar]]:
-    return lambda now: [getattr(torque, part) for torque in of(now, now.torques)]
-
-
-POSE = {"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"}
-VELOCITY = {**{f"v{axis}": f"v{axis}_m_s" for axis in "xyz"}, **{f"w{axis}": f"w{axis}_rad_s" for axis in "xyz"}}
-CONTACT = {"gap": "gap_m", "normal_force": "normal_force_N", "friction": "friction_N", "slip": "slip_m_s"}
-CONTACT |= {f"friction{axis}": f"friction{axis}_N" for axis in "xyz"}
-WRENCH = {"fx": "fx_N", "fy": "fy_N", "fz": "fz_N", "mx": "mx_Nm", "my": "my_Nm", "mz": "mz_Nm"}
-
-KINDS: dict[str, ColumnKind] = {
-    "q": ColumnKind("joint position", "trajectory", lambda now: now.of_joints(now.q), "q", position("")),
-    "qd": ColumnKind("joint velocity", "trajectory", lambda now: now.of_joints(now.qd), "qd", position("_s")),
-    "qdd": ColumnKind(
-        "joint acceleration, from this instant on",
-        "trajectory",
-        lambda now: now.of_joints(now.qdd),
-        "qdd",
-        position("_s2"),
-    ),
-    "q_mimic": ColumnKind(
-        "its position",
-        "trajectory",
-        lambda now: now.of_followers(now.arm.positions(now.q)),
-        "q",
-        position(""),
-        of="followers",
-    ),
-    "qd_mimic": ColumnKind(
-        "its velocity",
-        "trajectory",
-        lambda now: now.of_followers(now.arm.rates(now.qd)),
-        "qd",
-        position("_s"),
-        of="followers",
-    ),
-    "qdd_mimic": ColumnKind(
-        "its acceleration",
-        "trajectory",
-        lambda now: now.of_followers(now.arm.rates(now.qdd)),
-        "qdd",
-        position("_s2"),
-        of="followers",
-    ),
-    "q_motor": ColumnKind(
-        "position of the rotor before its elastic coupling, divided by the gear",
-        "trajectory",
-        lambda now: now.of_rotors(now.q),
-        "q_motor",
-        position(""),
-        of="elastic",
-    ),
-    "qd_motor": ColumnKind(
-        "its velocity", "trajectory", lambda now: now.of_rotors(now.qd), "qd_motor", position("_s"), of="elastic"
-    ),
-    "qdd_motor": ColumnKind(
-        "its acceleration", "trajectory", lambda now: now.of_rotors(now.qdd), "qdd_motor", position("_s2"), of="elastic"
-    ),
-    "pose": ColumnKind(
-        "the tool in the world: its position, and its orientation as a unit quaternion with qw ≥ 0",
-        "trajectory",
-        Instant.pose,
-        parts=POSE,
-        called="tool",
-    ),
-    "velocity": ColumnKind(
-        "the tool in the world: velocity of its origin, and angular velocity, both along the world's axes",
-        "trajectory",
-        Instant.velocity,
-        parts=VELOCITY,
-        called="tool_velocity",
-    ),
-    "frame": ColumnKind(
-        "the frame in the world, as the tool", "trajectory", Instant.pose, parts=POSE, logged="frames", called="frame"
-    ),
-    "frame_velocity": ColumnKind(
-        "its velocities, likewise",
-        "trajectory",
-        Instant.velocity,
-        parts=VELOCITY,
-        logged="frames",
-        called="frame_velocity",
-    ),
-    "distance": ColumnKind(
-        "least distance of two links, or of a link and a thing of the world; 0 or less where they touch",
-        "trajectory",
-        Instant.distance,
-        parts={"distance": "distance_m"},
-        logged="distances",
-        called="distance",
-    ),
-    "energy": ColumnKind(
-        "kinetic energy of links, payload and rotors; potential energy in gravity, 0 where all mass lies at the world's origin",
-        "trajectory",
-        lambda now: now.energies,
-        parts={"kinetic": "kinetic_energy_J", "potential": "potential_energy_J"},
-        called="energy",
-    ),
-    "q_ref": ColumnKind(
-        "joint position of the reference", "trajectory", _wanted("q"), "q_ref", position(""), only="follows"
-    ),
-    "qd_ref": ColumnKind(
-        "joint velocity of the reference", "trajectory", _wanted("qd"), "qd_ref", position("_s"), only="follows"
-    ),
-    "tau": ColumnKind(
-        "all that acts on the joint: `tau_motor` (behind an elastic coupling `torque_coupling`) + `tau_friction` + `tau_limit`, "
-        "and `tau_spring` where there is one",
-        "torque",
-        _torques("own"),
-        "tau",
-        force,
-    ),
-    "motor": ColumnKind(
-        "from the motor, felt at the joint; from an ideal drive where it has none",
-        "torque",
-        _torques("motor", Instant.of_drives),
-        "tau_motor",
-        force,
-    ),
-    "friction": ColumnKind(
-        "viscous and dry friction of joint, rotor and gear; where a coupling is elastic of the joint alone",
-        "torque",
-        _torques("friction"),
-        "tau_friction",
-        force,
-    ),
-    "limit": ColumnKind("from the joint's stops; 0 within its range", "torque", _torques("limit"), "tau_limit", force),
-    "rotor_friction": ColumnKind(
-        "viscous and dry friction of motor and gear before its elastic coupling, seen at the joint",
-        "torque",
-        _torques("friction", Instant.of_rotors),
-        "tau_friction_motor",
-        force,
-        of="elastic",
-    ),
-    "elastic": ColumnKind(
-        "from the motor through the elastic coupling; 0 within the backlash",
-        "torque",
-        lambda now: [-torque.coupling for torque in now.of_rotors(now.torques)],
-        "torque_coupling",
-        force,
-        of="elastic",
-    ),
-    "spring": ColumnKind("from the joint's spring", "torque", _torques("spring"), "tau_spring", force, only="sprung"),
-    "coupling": ColumnKind(
-        "what the coupling gives it, beside its own motor, friction, stops and spring",
-        "torque",
-        lambda now: now.couplings,
-        "tau_coupling",
-        force,
-        of="followers",
-    ),
-    "voltage": ColumnKind(
-        "at the motor's terminals",
-        "torque",
-        lambda now: now.powered("voltage"),
-        "voltage",
-        lambda kind: "V",
-        of="motors",
-    ),
-    "current": ColumnKind(
-        "through the motor's armature",
-        "torque",
-        lambda now: now.powered("current"),
-        "current",
-        lambda kind: "A",
-        of="motors",
-    ),
-    "power": ColumnKind(
-        "electrical power into the motor: voltage times current; negative where it brakes and feeds back",
-        "torque",
-        lambda now: now.powered("power"),
-        "power",
-        lambda kind: "W",
-        of="motors",
-    ),
-    "wrench": ColumnKind(
-        "what it carries: force and moment about the origin of its frame, along its axes",
-        "torque",
-        Instant.wrench,
-        parts=WRENCH,
-        logged="wrenches",
-        called="wrench",
-    ),
-    "contact": ColumnKind(
-        "the contact: distance from the solid, negative by the penetration; normal force; magnitudes of the friction force and "
-        "of the velocity of slip, 0 while it sticks or is apart; the friction force on the arm along the world's axes",
-        "torque",
-        Instant.contact,
-        parts=CONTACT,
-        logged="contacts",
-        called="contact",
-    ),
-}
 
 
 @record
@@ -349,12 +103,7 @@ class Layout:
                 made += [Column(quantity, part, None, *name) for part in kind.parts]
                 continue
             joints = self.arm.followers if kind.of == "followers" else self.arm.joints
-            made += [
-                Column(quantity, joint.name, i)
-                for i, joint in enumerate(joints)
-                if (joint.electric_motor is not None or kind.of != "motors")
-                and (joint.coupling is not None or kind.of != "elastic")
-            ]
+            made += [Column(quantity, joint.name, i) for i, joint in enumerate(joints) if _has(joint, kind.of)]
         return tuple(made)
 
     def row(self, now: Instant) -> list[Scalar]:
@@ -393,6 +142,16 @@ class Layout:
         every = self.headings()
         short = {_without_unit(column): heading for column, heading in zip(self.columns, every, strict=True)}
         return {**short, **{heading.text: heading for heading in [*self.headings(degrees=True), *every]}}
+
+
+def _has(joint: Joint, of: str) -> bool:
+    """Whether a joint has a kind of column; see `ColumnKind.of`."""
+    motor = joint.electric_motor
+    return {
+        "motors": motor is not None,
+        "drifting": motor is not None and motor.drifts,
+        "elastic": joint.coupling is not None,
+    }.get(of, True)
 
 
 def heading_of(prefix: str, of: str, unit: str, degrees: bool = False) -> tuple[str, float]:
@@ -452,4 +211,4 @@ def read_heading(text: str) -> tuple[str, str, str] | None:
 
 def spoken(unit: str) -> str:
     """A unit of a heading as people write it: rad/s² for rad_s2, N·m for Nm."""
-    return unit.replace("_s2", "/s²").replace("_s", "/s").replace("Nm", "N·m")
+    return unit.replace("_s2", "/s²").replace("_s", "/s").replace("Nm", "N·m").replace("degC", "°C")

@@ -29,6 +29,7 @@ from armsim.integrate.rate_jacobian import Matrix, Slopes
 from armsim.model import Arm
 from armsim.plant.loads import Acting, Loads
 from armsim.plant.state import Further, Held
+from armsim.plant.velocity_laws import VelocityLaws
 from armsim.records import record
 
 FASTER = 3.0
@@ -182,12 +183,12 @@ class Equations:
     @cached_property
     def damped(self) -> Callable[[Scalar, Motion, Held], Damped]:
         """The equation of motion, split for implicit damping."""
-        loads = self.loads
+        loads, laws = self.loads, VelocityLaws(self.loads)
 
         def own(v: list[Scalar], t: Scalar, y: Motion, held: Held) -> list[Scalar]:
             """The torques that depend on a joint's own velocity, without those of laws."""
             y = y._replace(v=v)
-            commands = [u if loads.saturation(i) is None else 0.0 for i, u in enumerate(loads.commands(t, y, held))]
+            commands = [0.0 if laws.saturates(i) else u for i, u in enumerate(loads.commands(t, y, held))]
             return [replace(torque, limit=0.0).total for torque in loads.torques_under(commands, t, y, held)]
 
         along = with_jacobian(own, (0,), "own")
@@ -199,7 +200,7 @@ class Equations:
                 M=crba(arm, y.q),
                 f=less_bias(arm, y, tau, loads.wrenches(y.q, held)),
                 d=[maximum(-by_v[i], 0.0) for i, (by_v,) in enumerate(slopes)],
-                laws=loads.laws(t, y, held, torques),
+                laws=laws.at(t, y, held, torques),
                 z=loads.further_rates(t, y, held, torques),
             )
 

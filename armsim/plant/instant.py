@@ -39,6 +39,7 @@ class Instant:
         internal: What bearings, base and sensors carry.
         desired: What a reference that moves asks for; None without one.
         touches: The contacts, by name.
+        windings: Temperatures of the motors' windings that act on their resistances [°C].
     """
 
     arm: Arm
@@ -50,6 +51,7 @@ class Instant:
     internal: InternalWrenches
     desired: Desired | None = None
     touches: Mapping[str, Touch] = field(default_factory=dict)
+    windings: Sequence[Scalar] = ()
 
     def contact(self, name: str) -> Sequence[Scalar]:
         """Gap [m], normal force [N], magnitudes of friction [N] and slip [m/s], friction force [N]; by a contact's name."""

@@ -213,7 +213,7 @@ class Linearizer:
         stuck = [both(_is_zero(v), _is_zero(a)) if dry else False for dry, v, a in moving]
         sliding = [where(_is_zero(v), _sign(a), _sign(v)) if dry else 0.0 for dry, v, a in moving]
 
-        y = Motion(x.q, x.qd, Further(Memory(), [], x.contacts), None)
+        y = Motion(x.q, x.qd, Further(Memory(), [], x.contacts, x.windings), None)
         _, (forces, rates) = self._equations(y, u, x.currents, qdd, t, sliding)
         by_y, Fu, Fi, Fa = ([row[i] for row in forces] for i in range(4))
         return Linearization(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import Any, Literal
+from typing import Any
 
 from armsim.actuation import (
     CONTACTS,
@@ -22,7 +22,6 @@ from armsim.actuation import (
     motor_limited,
     powers,
     sticks,
-    stop_law,
     unpowered,
     weakened,
 )
@@ -31,7 +30,6 @@ from armsim.control import Command, Controller, Memory, Seen
 from armsim.dynamics import (
     Contact,
     ExternalWrench,
-    Law,
     Touch,
     Wrench,
     contacts_of,
@@ -41,11 +39,12 @@ from armsim.dynamics import (
     own_poses,
     told_to,
 )
-from armsim.expr import Scalar, Switches, Table, absolute, either, fma, maximum, minimum, negated
+from armsim.expr import Scalar, Switches, Table, absolute, either, maximum, negated
 from armsim.integrate import Motion
 from armsim.model import Arm, Coupling, Joint, Motor
 from armsim.plant.pickup import works_of
 from armsim.plant.state import Further, Held
+from armsim.plant.windings import Windings
 from armsim.records import record
 from armsim.spatial import Vector
 
@@ -155,6 +154,15 @@ class Loads:
         return {i: motor for i, motor in enumerate(motors) if motor is not None and motor.inductance is not None}
 
     @cached_property
+    def windings(self) -> Windings:
+        """The windings whose temperature acts on their resistance."""
+        return Windings(self.arm)
+
+    def warmed(self, y: Motion) -> Sequence[Joint]:
+        """The joints, the resistance of each motor as its winding has it."""
+        return self.windings.joints(y.z.windings)
+
+    @cached_property
     def drives(self) -> list[Joint]:
         """The joints on which the drives act, in the order of their commands: rotors in place of their joints."""
         return self.arm.of_drivers(self.arm.joints)
@@ -176,9 +184,9 @@ class Loads:
             return [None] * len(self.drives)
         if self.sampled:
             return [*held.commands]
-        return [*self.command.command(t, self.seen(y, held), y.z.control, *self._piece(held))]
+        return [*self.command.command(t, self.seen(y, held), y.z.control, *self.piece(held))]
 
-    def _piece(self, held: Held) -> tuple[Scalar | None, Scalar | None]:
+    def piece(self, held: Held) -> tuple[Scalar | None, Scalar | None]:
         """`since` and `middle` of `armsim.control.Reference.at`."""
         return None if self.located else held.since, None if held.branch is None else held.branch.middle
 
@@ -295,7 +303,7 @@ class Loads:
         commands = dict(zip(self.arm.drivers, u, strict=True))
         beyond = beyond or [None] * self.arm.n
         torques = []
-        for i, (joint, q, qd) in enumerate(zip(self.arm.joints, y.q, y.v, strict=True)):
+        for i, (joint, q, qd) in enumerate(zip(self.warmed(y), y.q, y.v, strict=True)):
             if self.command is None or i not in commands:
                 torques.append(unpowered(joint, q, qd))
             else:
@@ -370,17 +378,22 @@ class Loads:
         """Rates of the further states that the integrator advances; a sampled command advances its own itself."""
         control = Memory()
         if self.command is not None and not self.sampled:
-            control = self.command.rates(t, self.seen(y, held), y.z.control, *self._piece(held))
+            control = self.command.rates(t, self.seen(y, held), y.z.control, *self.piece(held))
         contacts: dict[str, Scalar] = {}
         for touch in self.touches(t, y):
             contacts |= touch.rates
-        return Further(control, self.current_rates(y, held, torques) if self.integrated else [], contacts)
+        currents = self.current_rates(y, held, torques) if self.integrated else []
+        return Further(control, currents, contacts, self.windings.rates(y.z.windings, torques))
 
     def current_rates(self, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Scalar]:
         """Rates of the armature currents that are states [A/s], in the order of `inductive`."""
-        pairs = zip(self.inductive.items(), self.currents(y, held), strict=True)
-        at = self.arm.drivers
-        return [dc.current_rate(motor, x, torques[at[i]].supply, y.v[at[i]]) for (i, motor), x in pairs]
+        pairs = zip(self.armatures(y), self.currents(y, held), strict=True)
+        return [dc.current_rate(motor, x, torques[at].supply, y.v[at]) for (at, motor), x in pairs]
+
+    def armatures(self, y: Motion) -> list[tuple[int, Motor]]:
+        """The motors of `inductive` as their windings have them, each with the index of what it acts on."""
+        found = ((at, self.warmed(y)[at].motor) for at in map(self.arm.drivers.__getitem__, self.inductive))
+        return [(at, motor) for at, motor in found if motor is not None]
 
     def powers(
         self,
@@ -391,59 +404,3 @@ class Loads:
     ) -> Works | None:
         """The powers of the loads on velocities v [W], without dry friction; None where they are not wanted."""
         return powers(torques, v, external_power(self.arm, q, v, wrenches), self.others) if self.audit else None
-
-    @cached_property
-    def clipped(self) -> list[tuple[int, Literal["dry", "stop", "command"]]]:
-        """The loads that an implicit step takes as box-constrained laws of velocity: joint and kind of each."""
-        clipped: list[tuple[int, Literal["dry", "stop", "command"]]] = []
-        for i, joint in enumerate(self.arm.joints):
-            if self.dry[i]:
-                clipped.append((i, "dry"))
-            if joint.limit is not None and joint.limit.stiffness is not None:
-                clipped.append((i, "stop"))
-            if i in self.arm.drivers and self.saturation(self.arm.drivers.index(i)) is not None:
-                clipped.append((i, "command"))
-        return clipped
-
-    def laws(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Law]:
-        """The laws of `clipped`."""
-        return [self._law(i, kind, t, y, held, torques[i]) for i, kind in self.clipped]
-
-    def _law(self, i: int, kind: str, t: Scalar, y: Motion, held: Held, torque: JointTorque) -> Law:
-        joint = self.arm.joints[i]
-        if kind == "dry":
-            return Law(i, *dry_bounds(joint, torque.motor, y.v[i]))
-        if kind == "stop":
-            assert joint.limit is not None
-            b, d, lower, upper = stop_law(joint.limit, y.q[i])
-            return Law(i, lower, upper, b, d)
-        of = self.arm.drivers.index(i)
-        command, saturation = self.command, self.saturation(of)
-        assert isinstance(command, Controller)
-        assert saturation is not None
-        gain, limit = saturation
-        d = maximum(gain * command.law.damping(of), 0.0)
-        u = command.unlimited(t, self.seen(y, held), y.z.control, *self._piece(held))[of]
-        b = fma(d, y.v[i], gain * u)
-        return Law(i, -(absolute(gain) * limit), absolute(gain) * limit, b, d)
-
-    def saturation(self, i: int) -> tuple[Scalar, Scalar] | None:
-        """Torque per command, and the command's limit, where a damping continuous command saturates a linear drive; else None.
-
-        A command that damps what it measures at the joint does not damp a rotor behind a coupling.
-        """
-        command, joint = self.command, self.drives[i]
-        if not isinstance(command, Controller) or command.period is not None or command.law.damping(i) is None:
-            return None
-        if joint.drives is not None and not self.measures_rotors:
-            return None
-        limit, motor = command.limit[i], joint.motor
-        if command.output == "current" or command.feedforward is not None:
-            return None
-        if command.output == "torque":
-            return None if limit is None or (motor is not None and dc.is_limited(motor)) else (1.0, limit)
-        if motor is None or not dc.is_linear(motor) or i in self.inductive:
-            return None
-        supply = motor.limits.voltage
-        bounds = [bound for bound in (limit, supply) if bound is not None]
-        return (dc.voltage_gain(motor), minimum(bounds[0], bounds[-1])) if bounds else None

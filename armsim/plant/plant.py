@@ -3,7 +3,8 @@
 State is a flat list of scalars with named slots: joint positions, joint velocities, what the controller remembers, where the
 command is sampled the commands held since the last sample, armature currents of motors with an inductance, the memory of
 step-size control, on request the work done so far, how far an adaptive method has run ahead, the states of contacts with
-friction, and how far contacts were apart. Inside it is a `armsim.plant.state.State`.
+friction, temperatures of windings that act on their resistance, and how far contacts were apart. Inside it is a
+`armsim.plant.state.State`.
 """
 
 from __future__ import annotations
@@ -137,7 +138,8 @@ class Plant:
         parts = (control, held, [names[i] for i in self.inductive], self.integrator.memory, self.works)
         clearance = ("clearance", *(f"clearance_{name}" for name in moving), "clearance_since") if self.apart else ()
         contacts = self.loads.contact_states([0.0] * len(moving))
-        return State.slots(moving, *parts) + self.run_ahead + (*contacts, *clearance)
+        windings = [f"winding_{names[i]}" for i in self.loads.windings.motors]
+        return State.slots(moving, *parts) + self.run_ahead + (*contacts, *windings, *clearance)
 
     @property
     def works(self) -> tuple[str, ...]:
@@ -153,6 +155,7 @@ class Plant:
     def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar = 0.0) -> list[Scalar]:
         """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken.
 
+        Windings are as warm as the ambient.
         Rotors behind elastic couplings turn with their joints, so far ahead that they would hold them at rest.
 
         Args:
@@ -173,6 +176,7 @@ class Plant:
             memory=[0.0] * len(self.integrator.memory),
             works=Works(0.0, 0.0, 0.0, 0.0, others=dict.fromkeys(self.loads.others, 0.0)) if self.audit else None,
             contacts=self.loads.contact_states(q),
+            windings=self.loads.windings.begin,
             clearance=Clearance(0.0, list(q), 0.0) if self.apart else None,
         )
         if self.ahead:
@@ -279,9 +283,8 @@ class Plant:
             after, memory, ahead = self.integrator.adaptive.follow(system, t, dt, x.memory, self.tolerance, ahead)
         control = x.control if self.sampled else self._clamped(after.z.control)
         currents = after.z.currents if self.loads.integrated else self._currents_after(t, y, held, dt)
-        end = State(
-            calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead, after.z.contacts
-        )
+        parts = (calmed(after.q), calmed(after.v), control, x.held, currents, memory, after.w, ahead)
+        end = State(*parts, after.z.contacts, after.z.windings)
         return exchanged(self.arm.mechanism, t, dt, end)
 
     def _clamped(self, control: Memory) -> Memory:
@@ -293,14 +296,13 @@ class Plant:
         if not self.inductive:
             return []
         torques = self.loads.torques(t, y, held)
-        pairs = zip(self.inductive.items(), held.currents, strict=True)
-        at = self.arm.mechanism.drivers
-        return [dc.current_after(motor, x, torques[at[i]].supply, y.v[at[i]], dt) for (i, motor), x in pairs]
+        pairs = zip(self.loads.armatures(y), held.currents, strict=True)
+        return [dc.current_after(motor, x, torques[at].supply, y.v[at], dt) for (at, motor), x in pairs]
 
     def motion_of(self, x: State) -> Motion:
         """The motion that the integrator advances: what a controller remembers only if it is continuous."""
         control = Memory() if self.sampled else x.control
-        further = Further(control, x.currents if self.loads.integrated else [], x.contacts)
+        further = Further(control, x.currents if self.loads.integrated else [], x.contacts, x.windings)
         return Motion(x.q, x.qd, further, x.works)
 
     def held(self, t: Scalar, x: State) -> Held:
@@ -345,7 +347,7 @@ class Plant:
         )
         desired = self.command.reference.at(t) if self.follows and isinstance(self.command, Controller) else None
         touches = dict(zip([x.name for x in self.arm.contacts], self.loads.touches(t, self.motion_of(x)), strict=True))
-        return Instant(arm, x.q, qd, qdd, torques, self.algorithm, internal, desired, touches)
+        return Instant(arm, x.q, qd, qdd, torques, self.algorithm, internal, desired, touches, x.windings)
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t [s] on, of the joints of the mechanism."""
@@ -359,7 +361,7 @@ class Plant:
         if slowed:
             torques = self.loads.ungoverned(t, y, held)
         for i, (slow, motor) in slowed.items():
-            torques[i] = slowed_to(self.arm.mechanism.joints[i], torques[i], x.qd[i], motor, slow)
+            torques[i] = slowed_to(self.loads.warmed(y)[i], torques[i], x.qd[i], motor, slow)
         for torque, dry in zip(torques, friction, strict=True):
             torque.dry = dry
         return x.qd, qdd, torques

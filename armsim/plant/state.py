@@ -42,6 +42,7 @@ class State:
         works: Work done on the arm since the start [J]; None where it is not counted.
         ahead: How far the integrator has run ahead; None where it lands on every step.
         contacts: The further states of contacts, by name; those that they had when `clearance` was seen, if that is above 0.
+        windings: Temperatures of the motors' windings that act on their resistances [°C].
         clearance: See there; None where every step counts contacts.
     """
 
@@ -54,6 +55,7 @@ class State:
     works: Works | None
     ahead: Ahead | None = None
     contacts: dict[str, Scalar] = field(default_factory=dict)
+    windings: list[Scalar] = field(default_factory=list)
     clearance: Clearance | None = None
 
     def flat(self) -> list[Scalar]:
@@ -99,11 +101,13 @@ class Further:
         control: What a continuous controller remembers, a `Memory`; of linear equations its rows.
         currents: Armature currents, where the integrator advances them.
         contacts: The further states of contacts, by name.
+        windings: Temperatures of the motors' windings that act on their resistances [°C].
     """
 
     control: Any
     currents: list[Scalar]
     contacts: dict[str, Scalar] = field(default_factory=dict)
+    windings: list[Scalar] = field(default_factory=list)
 
 
 @record(frozen=False)

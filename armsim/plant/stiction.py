@@ -12,7 +12,16 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from armsim.actuation import Works, against_dry_friction, any_sticks, dry_bounds, sticks, unpowered
+from armsim.actuation import (
+    Works,
+    against_dry_friction,
+    any_sticks,
+    dry_bounds,
+    sticks,
+    unpowered,
+    warming_rate,
+)
+from armsim.actuation.motor import current_for
 from armsim.control import Memory
 from armsim.dynamics import (
     clipped_solve,
@@ -151,7 +160,22 @@ class StickSlipMode(StickSlip):
         now = self.forces(t, y)
         sliding = self._sliding(now)
         a = solve_held(now.M, [f + dry for f, dry in zip(now.f, sliding, strict=True)], self.stuck)
-        return Motion(y.v, a, now.z, self._powers(now, sliding, a, y.v))
+        latched = self._latched(now, sliding, a)
+        return Motion(y.v, a, self._further(now, latched, y), self.worked(now, latched, y.v))
+
+    def _further(self, now: Forces, latched: Sequence[Scalar], y: Motion) -> Further:
+        """Rates of the further states; a motor slowed by its limit of speed heats its winding by its current then."""
+        windings, rates = self.equations.loads.windings, [*now.z.windings]
+        if not rates or not self.latches.limits:
+            return now.z
+        drives, fulls = self._drives(now, latched, y.v), dict(zip(self.latches.limits, now.motors, strict=True))
+        for k, (of, motor) in enumerate(windings.motors.items()):
+            i = windings.arm.drivers[of]
+            if i in drives:
+                slow = either(self.fast[i], both(self.stuck[i], self.places[i].at_limit))
+                rate = warming_rate(motor, y.z.windings[k], current_for(motor, fulls[i] + drives[i]))
+                rates[k] = where(slow, rate, rates[k])
+        return replace(now.z, windings=rates)
 
     def within(self, t: Scalar, y: Motion) -> StickSlipMode:
         """Itself: the mode stays."""
@@ -164,13 +188,12 @@ class StickSlipMode(StickSlip):
         now = self.equations.working(t, y._replace(w=None), self.held)
         return self.worked(now, self._sliding(now), y.v)
 
-    def _powers(self, now: Forces, sliding: Sequence[Scalar], a: Sequence[Scalar], v: Sequence[Scalar]) -> Works | None:
-        """The powers at accelerations a [W]; those of a joint held at rest are zero, those of one held at a speed are not."""
-        latched = [
+    def _latched(self, now: Forces, sliding: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+        """What holds or slows each joint at accelerations a; that of a joint held at rest, which does no work, as if it slid."""
+        return [
             where(self.stuck[i], row_times(now.M, i, a) - now.f[i], x) if i in self.latches.limits else x
             for i, x in enumerate(sliding)
         ]
-        return self.worked(now, latched, v)
 
     def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
         """The exact Jacobian at (t, y), where the rates are k, with held joints locked."""

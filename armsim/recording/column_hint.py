@@ -40,7 +40,7 @@ class Wanted(NamedTuple):
     """A column that is wanted.
 
     Attributes:
-        kind: Of `armsim.plant.columns.KINDS`, or "t".
+        kind: Of `armsim.plant.column_kinds.KINDS`, or "t".
         joint: Its index.
     """
 

@@ -14,7 +14,8 @@ from armsim.actuation import Output
 from armsim.expr import Scalar
 from armsim.integrate import Tolerance
 from armsim.plant import Plant
-from armsim.plant.columns import KINDS, Column, File, Heading, Layout, heading_of, in_degrees, spellings
+from armsim.plant.column_kinds import KINDS, File
+from armsim.plant.columns import Column, Heading, Layout, heading_of, in_degrees, spellings
 from armsim.records import record
 
 MOTION = ("q", "qd", "qdd")

@@ -87,6 +87,8 @@ def _notes(model: LinearModel) -> list[str]:
         notes.append(wrapped(f"* dry friction holds {', '.join(model.held)}: taken as welded"))
     if model.about.plant.arm.contacts:
         notes.append("* contacts: anchors and coefficients of friction are taken as fixed")
+    if model.about.plant.loads.windings.motors:
+        notes.append("* windings: temperatures are taken as fixed")
     if not model.driven:
         notes.append(wrapped("* nothing drives it: the inputs of B are torques from outside"))
     if not model.is_equilibrium:

@@ -117,7 +117,7 @@ def _lasting(joint: str, holding: Holding) -> list[str]:
     """Whether the winding stands the current that holds its joint: lines for what is known of it."""
     share, winding = holding.of_nominal, holding.winding
     lines = [] if share is None else [f"of nominal     {number(100 * share, 3)} % of current"]
-    lines += [] if winding is None else [f"winding        {number(winding, 4)} °C, if it holds for long"]
+    lines += [] if winding in (None, math.inf) else [f"winding        {number(winding, 4)} °C, if it holds for long"]
     return [*lines, *_hot(joint, holding)]
 
 
@@ -128,7 +128,9 @@ def _hot(joint: str, holding: Holding) -> list[str]:
         lines.append(
             f"! holding takes {number(100 * share, 3)} % of the nominal current of {joint}: its winding does not stand that long"
         )
-    if winding is not None and most is not None and winding > most:
+    if winding == math.inf:
+        lines.append(f"! holding heats the winding of {joint} without end: its resistance grows faster than it cools")
+    elif winding is not None and most is not None and winding > most:
         lines.append(
             f"! holding heats the winding of {joint} to {number(winding, 4)} °C, beyond its {number(most, 4)} °C"
         )

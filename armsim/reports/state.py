@@ -9,7 +9,7 @@ from armsim.actuation import limit_torques
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm
-from armsim.plant.columns import WRENCH
+from armsim.plant.column_kinds import WRENCH
 from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from armsim.files.run_record import RunRecord
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.plant.columns import FILES, File, Layout
+from armsim.plant.column_kinds import FILES, File
+from armsim.plant.columns import Layout
 from armsim.records import as_plain
 from armsim.simulation.result import Result
 from armsim.simulation.row_log import BLOCK, DOUBLE

@@ -35,6 +35,7 @@ BOUNDS |= {
     "samples": 1e15,
     "held": 1e15,
     "queued": 1e15,
+    "winding": 1e6,
     "clearance": math.inf,
     **dict.fromkeys((*ANCHOR, COEFFICIENT), 1e30),
 }

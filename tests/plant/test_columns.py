@@ -9,7 +9,8 @@ import pytest
 
 import armsim
 from armsim.document.robot import RESERVED_FRAMES, UNIT
-from armsim.plant.columns import KINDS, Layout, RowExtras, in_degrees, read_heading, spellings, spoken
+from armsim.plant.column_kinds import KINDS
+from armsim.plant.columns import Layout, RowExtras, in_degrees, read_heading, spellings, spoken
 
 
 def test_the_tools_velocity_is_the_jacobian_times_the_joints_and_the_slope_of_its_place():
