@@ -13,7 +13,7 @@ from armsim.document.composite import ByName, List, OneOf, Parameters, PerJoint,
 from armsim.document.control import RobotReference
 from armsim.document.dry_friction import DryFriction
 from armsim.document.joint import FRAMES, Frame
-from armsim.document.kinds import REQUIRED, Choice, Kind, Number, Text
+from armsim.document.kinds import REQUIRED, Choice, Flag, Kind, Number, Text
 from armsim.document.robot import ROOT as ROBOT
 from armsim.document.scenario import ROOT as SCENARIO
 from armsim.document.scenario import Signal
@@ -85,6 +85,8 @@ def value(kind: Kind[Any]) -> str:
         if isinstance(kind, DryFriction):
             return f"{' or '.join(units)}; or keys {' and '.join(f'`{side}`' for side in kind.sides.of.fields)}"
         return f"{', '.join(units[:-1])} or {units[-1]}" if len(units) > 1 else units[0]
+    if isinstance(kind, Flag):
+        return "`true` `false`"
     if isinstance(kind, Choice):
         return " ".join(f"`{option}`" for option in kind.options)
     if isinstance(kind, Text):
