@@ -126,7 +126,7 @@ def default(kind: Kind[Any]) -> str:
         return f"`[{', '.join(plain_number(x) for x in given)}]`"
     if isinstance(given, float):
         return f"`{plain_number(given)}`"
-    return f"`{given}`"
+    return f"`{str(given).lower() if isinstance(given, bool) else given}`"
 
 
 def bounds() -> str:

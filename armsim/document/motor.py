@@ -150,7 +150,6 @@ class Motor(StickingPart):
     )
 
     rules = (
-        *StickingPart.rules,
         Rule(any_of=(*CONSTANTS, *ELECTRICAL, "limits.voltage", "limits.current"), needs=CONSTANTS),
         Rule("model", (EMULATED,), needs=CONSTANTS),
         Rule(
@@ -159,6 +158,7 @@ class Motor(StickingPart):
             default=NOT_EMULATED,
             single=("coulomb",),
         ),
+        *StickingPart.rules,
     )
 
     @property
