@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from armsim.dynamics.factor import solve_held, solve_ldl
-from armsim.expr import STATIC, Scalar, absolute, both, either, fma, loop, maximum, where
+from armsim.expr import STATIC, Scalar, absolute, as_constant, both, either, fma, implicit, loop, maximum, where
 from armsim.records import record
 
 ROUNDS = 400  # pivots at most; never met in practice, the least-index rule terminates by itself
@@ -167,7 +167,9 @@ def clipped_solve(
     active = [_active(law, guess[law.joint]) for law in laws]
     start = Pivot(active, *solved(active, 0.0), m + 1.0, float(PATIENCE))
     (end,) = loop([start], step, done, ROUNDS)
-    return end.x, end.f
+    # derivatives are those at the active set found: it does not change for small changes
+    found: tuple[list[Scalar], list[Scalar]] = implicit((end.x, end.f), lambda: solved(as_constant(end.active), 0.0)[:2])
+    return found
 
 
 def _active(law: Law, x: Scalar) -> Scalar:

@@ -7,8 +7,9 @@ from typing import Literal
 
 from armsim.dynamics.aba import aba
 from armsim.dynamics.crba import crba
-from armsim.dynamics.factor import solve_ldl
-from armsim.dynamics.rnea import Wrench, bias
+from armsim.dynamics.factor import ldl, ldl_solve
+from armsim.dynamics.rnea import Wrench, bias, rnea
+from armsim.expr import as_constant, implicit
 from armsim.model import Arm
 from armsim.spatial import Scalar
 
@@ -34,7 +35,16 @@ def forward_dynamics(
     """
     if algorithm == "aba":
         return aba(arm, q, qd, tau, external)
-    return solve_ldl(crba(arm, q), [t - b for t, b in zip(tau, bias(arm, q, qd, external), strict=True)])
+    factors = ldl(crba(arm, q))
+    qdd = ldl_solve(factors, [t - b for t, b in zip(tau, bias(arm, q, qd, external), strict=True)])
+
+    def corrected() -> list[Scalar]:
+        """By inverse dynamics, so that derivatives need neither those of the mass matrix nor of its factors."""
+        L, known = as_constant((factors, qdd))
+        left = [t - needed for t, needed in zip(tau, rnea(arm, q, qd, known, external), strict=True)]
+        return [a + da for a, da in zip(known, ldl_solve(L, left), strict=True)]
+
+    return implicit(qdd, corrected)
 
 
 def fastest_algorithm(arm: Arm) -> Algorithm:

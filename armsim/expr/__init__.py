@@ -1,6 +1,6 @@
 """Symbolic scalars: traced expressions, and functions on floats, expressions and SymPy symbols alike."""
 
-from armsim.expr.derivative import jacobian, partials, with_jacobian
+from armsim.expr.derivative import as_constant, differentiable, implicit, jacobian, partials, with_jacobian
 from armsim.expr.elementary import cos, exp, log, sin, tan
 from armsim.expr.evaluable import Evaluable
 from armsim.expr.function import Function, Loop, loop, shared, trace
@@ -42,9 +42,11 @@ __all__ = [
     "Switches",
     "Table",
     "absolute",
+    "as_constant",
     "both",
     "clip",
     "cos",
+    "differentiable",
     "divided",
     "dot",
     "either",
@@ -52,6 +54,7 @@ __all__ = [
     "finite_or_nan",
     "flatten",
     "fma",
+    "implicit",
     "increases",
     "is_number",
     "jacobian",

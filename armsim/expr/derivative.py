@@ -1,50 +1,86 @@
-"""Exact derivatives of traced functions: sparse forward-mode automatic differentiation on the graph.
+"""Exact derivatives of traced functions, and of values that equations define.
 
-Every node carries its partial derivatives with respect to the inputs it depends on and no others. They are nodes of the
-same graph, so subexpressions shared with the values, such as the cosine in the derivative of a sine, are computed once.
 A graph is differentiated as traced, before `armsim.compile` lowers it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-from armsim.expr.elementary import cos, sin
+from armsim.expr.forward_mode import ForwardMode, Partials
 from armsim.expr.function import Function, innermost, shared, trace
-from armsim.expr.graph import CONDITIONS, Expr, Graph
+from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import replay
-from armsim.expr.scalar import either, fma, lookup, where
-from armsim.expr.tree import flatten, leaves, unflatten
+from armsim.expr.tree import flatten, leaves, mapped, unflatten
 
-Partials = dict[int, Any]  # a sparse row of the Jacobian, by the index of the input
+_differentiable: ContextVar[bool] = ContextVar("differentiable", default=False)
 
 
-def jacobian(function: Function, wrt: Sequence[int] | None = None) -> Function:
-    """A function and its Jacobian.
+@contextmanager
+def differentiable() -> Iterator[None]:
+    """What is traced meanwhile is to be differentiated: `implicit` values keep the equations that define them."""
+    token = _differentiable.set(True)
+    try:
+        yield
+    finally:
+        _differentiable.reset(token)
 
-    At a kink it is the derivative of the branch taken; of |x| at 0 it is 0, of a table at a breakpoint the right-hand one.
+
+def implicit(values: Any, solution: Callable[[], Any]) -> Any:
+    """Values that are known otherwise, by iterations for one, with the derivatives of the equations that define them.
+
+    By the implicit function theorem the derivatives of x(p) with r(x, p) = 0 are those of a Newton correction at x, in which x and
+    the matrix are constant (`as_constant`): x - (dr/dx)⁻¹ r(x, p).
 
     Args:
-        function: m outputs; calls are inlined.
+        values: A tree of scalars.
+        solution: A tree of that structure, equal to it but for rounding; asked for only where it will be differentiated.
+    """
+    if not _differentiable.get():
+        return values
+    return mapped(_implicit, values, solution())
+
+
+def as_constant(values: Any) -> Any:
+    """A tree of scalars whose derivatives count as zero."""
+    return implicit(values, lambda: mapped(lambda _: 0.0, values))
+
+
+def _implicit(value: Any, defining: Any) -> Any:
+    graph = innermost([value, defining])
+    return value if graph is None or not isinstance(value, Expr) else graph.node("implicit", value, defining)
+
+
+def jacobian(function: Function, wrt: Sequence[int] | None = None, of: Sequence[int] | None = None) -> Function:
+    """A function and its Jacobian.
+
+    At a kink it is the derivative of the branch taken; of |x| at 0 it is 0, of a table at a breakpoint the right-hand one. Of a
+    loop it is that of its last iterate.
+
+    Args:
+        function: m outputs.
         wrt: Indices of the inputs to differentiate by; all unless given.
+        of: Indices of the outputs to differentiate; all unless given.
 
     Returns:
         A function of the same inputs: the m outputs, followed by the Jacobian by rows. Structural zeros are the number 0.0.
-
-    Raises:
-        NotImplementedError: It depends on an input through a loop.
     """
     graph = Graph(function.graph.depth)
     inputs = [graph.input(str(node.args[0])) for node in function.inputs]
-    outputs = replay(function, inputs)
     chosen = range(len(inputs)) if wrt is None else wrt
-    rows = partials(outputs, [inputs[i] for i in chosen])
-    return Function(f"{function.name}_jacobian", graph, [*outputs, *(x for row in rows for x in row)])
+    seeds: list[Partials] = [{} for _ in inputs]
+    for k, i in enumerate(chosen):
+        seeds[i][k] = 1.0
+    found = ForwardMode(function, inputs, seeds, of)
+    rows = [row.get(k, 0.0) for row in found.rows for k in range(len(chosen))]
+    return Function(f"{function.name}_jacobian", graph, [*found.outputs, *rows])
 
 
 def with_jacobian(body: Callable[..., Any], wrt: Sequence[int], name: str) -> Callable[..., tuple[Any, Any]]:
-    """`body` and its Jacobian as one function; in a graph it is one call, as by `shared`.
+    """`body` and its Jacobian as one function; in a graph it is one call, as by `shared`. Calls in it are inlined.
 
     On numbers it is traced at the first call and replayed; numbers that `body` closes over keep their values of that call.
 
@@ -103,110 +139,16 @@ def partials(outputs: Sequence[Any], wrt: Sequence[Expr]) -> list[list[Any]]:
     """Derivatives of expressions with respect to inputs of their graph, as expressions of that graph.
 
     Args:
-        outputs: Expressions without function calls (see `inlined`), or floats.
+        outputs: Expressions, or floats.
         wrt: Inputs.
 
     Returns:
         The Jacobian: one row per output, one entry per input; structural zeros are 0.0.
-
-    Raises:
-        NotImplementedError: An output depends on one of the inputs through a loop.
     """
     if not wrt:
         return [[] for _ in outputs]
-    known: dict[Expr, Partials] = {x: {k: 1.0} for k, x in enumerate(wrt)}
-    for node in Function("outputs", wrt[0].graph, outputs).live():
-        if any(arg in known for arg in node.args if isinstance(arg, Expr)) and node.op not in CONDITIONS:
-            found = _of_choice(node, known) if node.op == "where" else _by_chain_rule(node, known)
-            found = {k: x for k, x in found.items() if isinstance(x, Expr) or x != 0}
-            if found:
-                known[node] = found
-    rows = [known.get(out, {}) if isinstance(out, Expr) else {} for out in outputs]
+    graph = wrt[0].graph
+    places = {x: k for k, x in enumerate(wrt)}
+    seeds: list[Partials] = [{places[x]: 1.0} if x in places else {} for x in graph.inputs]
+    rows = ForwardMode(Function("outputs", graph, outputs), list(graph.inputs), seeds).rows
     return [[row.get(k, 0.0) for k in range(len(wrt))] for row in rows]
-
-
-def _of_choice(node: Expr, known: dict[Expr, Partials]) -> Partials:
-    """The derivatives of the branch taken."""
-    condition, a, b = node.args
-    of_a, of_b = (known.get(x, {}) if isinstance(x, Expr) else {} for x in (a, b))
-    return {k: where(condition, of_a.get(k, 0.0), of_b.get(k, 0.0)) for k in {**of_a, **of_b}}
-
-
-def _by_chain_rule(node: Expr, known: dict[Expr, Partials]) -> Partials:
-    """The sum over the operands: local partial derivative times the operand's derivatives."""
-    total: Partials = {}
-    for arg, slope in _local_partials(node):
-        if isinstance(arg, Expr) and arg in known:
-            for k, x in known[arg].items():
-                total[k] = _product_plus(slope, x, total[k]) if k in total else slope * x
-    return total
-
-
-def _local_partials(node: Expr) -> Iterator[tuple[Any, Any]]:
-    """The operands of an operation, each with the local partial derivative by it."""
-    op, args = node.op, node.args
-    if op == "add":
-        yield args[0], 1.0
-        yield args[1], 1.0
-    elif op == "sub":
-        yield args[0], 1.0
-        yield args[1], -1.0
-    elif op == "neg":
-        yield args[0], -1.0
-    elif op == "round":
-        yield args[0], 1.0
-    elif op in ("mul", "fma"):
-        a, b, *rest = args
-        yield from ((c, 1.0) for c in rest)
-        if a is b:
-            yield a, a + a
-        else:
-            yield a, b
-            yield b, a
-    elif op == "div":
-        inverse = 1.0 / args[1]
-        yield args[0], inverse
-        yield args[1], -node * inverse
-    elif op == "sin":
-        yield args[0], cos(args[0])
-    elif op == "cos":
-        yield args[0], -sin(args[0])
-    elif op == "exp":
-        yield args[0], node
-    elif op == "log":
-        yield args[0], _over(1.0, args[0])
-    elif op == "sqrt":
-        yield args[0], _over(0.5, node)
-    elif op == "abs":
-        (x,) = args
-        yield x, where(x > 0.0, 1.0, where(x < 0.0, -1.0, 0.0))
-    elif op == "lookup":
-        table, x = args
-        yield x, lookup(table.slope, x) if table.hold == "linear" else 0.0
-    elif op == "loop":
-        raise NotImplementedError("a loop is not differentiated: take the derivative of what its result solves instead")
-    else:
-        raise NotImplementedError(f"no derivative of {node!r}: differentiate before calls are made and graphs lowered")
-
-
-def _over(number: float, x: Expr) -> Any:
-    """number / x, infinite at 0 and no error: branches not taken are evaluated too."""
-    elsewhere = either(x > 0.0, x < 0.0)
-    return where(elsewhere, number / where(elsewhere, x, 1.0), float("inf"))
-
-
-def _product_plus(p: Any, x: Any, s: Any) -> Any:
-    """fma(p, x, s), by the graph's existing node up to signs.
-
-    The components of a rotated vector, fma(c, x, -s y) and fma(s, x, c y), are each other's derivatives by the angle up to sign.
-    One that fuses the other product is left alone: whether there is one depends on which numbers are 0, and decides the rounding.
-    """
-    result = fma(p, x, s)
-    if not isinstance(result, Expr) or result.op != "fma":
-        return result
-    u, v, addend = result.args
-    for sign, same in ((1, (-u, -v, addend)), (-1, (-u, v, -addend)), (-1, (u, -v, -addend))):
-        found = result.graph.existing("fma", *same)
-        if found is not None:
-            return found if sign > 0 else -found
-    return result

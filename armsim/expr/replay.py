@@ -21,6 +21,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "exp2": lambda k: scalar.scale2(1.0, k),
     "exponent": lambda x: scalar.split2(x)[1],
     "fma": scalar.fma,
+    "implicit": lambda value, _: value,
     "le": operator.le,
     "log": elementary.log,
     "lookup": scalar.lookup,

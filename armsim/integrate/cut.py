@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from armsim.expr import Scalar, both, either, loop, mapped, minimum, negated, where
+from armsim.expr import (
+    Scalar,
+    as_constant,
+    both,
+    either,
+    implicit,
+    loop,
+    mapped,
+    minimum,
+    negated,
+    where,
+    with_jacobian,
+)
 from armsim.integrate.bracket import Bracket
 from armsim.integrate.events import least
 from armsim.integrate.motion import Motion
@@ -63,6 +75,7 @@ def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar)
         part = system.branch(begin, now.y, tried)
         end, _ = trial(part, begin, now.y, tried)
         guard = least(part.guards(begin + tried, now.y, end))
+        tried, end = implicit((tried, end), lambda: at_root(part, begin, now, tried, end, guard))
         at_event = both(now.bracket.locating, located)
         passed = both(guard < 0.0, negated(at_event))
         narrowing = either(passed, both(now.bracket.locating, negated(at_event)))
@@ -72,9 +85,23 @@ def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar)
             Part(
                 done=where(narrowing, now.done, where(tried >= left, h, now.done + tried)),
                 y=mapped(lambda before, after: where(narrowing, before, after), now.y, end),
-                bracket=mapped(lambda edge: where(narrowing, edge, 0.0), closer),
+                bracket=as_constant(mapped(lambda edge: where(narrowing, edge, 0.0), closer)),
             )
         ]
+
+    def at_root(
+        part: System, begin: Scalar, now: Part, tried: Scalar, end: Motion, guard: Scalar
+    ) -> tuple[Scalar, Motion]:
+        """Length and end of a part, for derivatives: where it ends at an event, that is where the guard is zero."""
+
+        def passed(tried: Scalar) -> tuple[Motion, Scalar]:
+            end, _ = trial(part, begin, now.y, tried)
+            return end, least(part.guards(begin + tried, now.y, end))
+
+        _, (rates, rise) = as_constant(with_jacobian(passed, (0,), "passed")(tried))
+        at_event = both(now.bracket.locating, both(now.bracket.located(h), either(rise[0] > 0.0, rise[0] < 0.0)))
+        later = where(at_event, -guard / where(at_event, rise[0], 1.0), 0.0)
+        return tried + later, mapped(lambda x, rate: x + rate[0] * later, end, rates)
 
     first = Part(where(uncut, h, 0.0), mapped(lambda a, b: where(uncut, a, b), whole, y), Bracket())
     (end,) = loop([first], body, lambda now: now.done >= h, MOST)

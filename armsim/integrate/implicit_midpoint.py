@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, either, loop, maximum, where
+from armsim.expr import Scalar, absolute, both, either, implicit, loop, maximum, where
 from armsim.integrate.method import FAILED, Method
 from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
@@ -74,7 +74,9 @@ def solved(middle: MomentumEquation, y: Motion, h: Scalar) -> tuple[list[Scalar]
 
     start = corrected(y.v, 0.0, *middle.predicted)
     (end,) = loop([start], body, lambda now: now.converged > 0.5, ROUNDS)
-    return end.v, middle.momenta(end.p, end.correction), end.converged > 0.5
+    found = end.v, middle.momenta(end.p, end.correction)
+    v, p = implicit(found, lambda: middle.solution(y.q, end.v))
+    return v, p, end.converged > 0.5
 
 
 def _max_norm(x: Sequence[Scalar]) -> Scalar:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armsim.expr import Scalar, fma
-from armsim.integrate.lu import LU
+from armsim.expr import Scalar, as_constant, fma, with_jacobian
+from armsim.integrate.lu import LU, welded
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.rate_jacobian import RateJacobian
 
@@ -27,7 +27,10 @@ class MomentumEquation:
     Attributes:
         before: Momenta at the step's start.
         predicted: `mechanics` at the velocities of the step's start.
+        held: Conditions under which the first velocities are held.
     """
+
+    held: Sequence[Any] = ()
 
     def __init__(
         self,
@@ -69,6 +72,23 @@ class MomentumEquation:
     def velocities(self, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
         """v with M(q) v = p."""
         return list(p)
+
+    def solution(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """Velocities and momenta at mid-step, for derivatives: a Newton correction with the exact matrix at the solution v.
+
+        Args:
+            q: Positions at the step's start.
+            v: The solution.
+        """
+
+        def residual(v: Sequence[Scalar]) -> list[Scalar]:
+            return self.residual(v, *self.mechanics(advanced(q, self._half, v), v))
+
+        known = as_constant(list(v))
+        _, slopes = with_jacobian(residual, (0,), "residual")(known)
+        W = LU(welded(self.held, as_constant([[-x for x in by_v] for (by_v,) in slopes])))
+        v = [a + b for a, b in zip(known, W.solve(residual(known)), strict=True)]
+        return v, self.mechanics(advanced(q, self._half, v), v)[0]
 
     def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Any, Any]:
         """Rates of the further states and quadratures at mid-step."""

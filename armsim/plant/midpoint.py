@@ -74,7 +74,7 @@ class ArmMomentum(MomentumEquation):
         self._equations = equations
         self._held = held
         self._y = y
-        self._stuck = stuck
+        self.held = stuck
         n, half = len(y.v), h / 2
         ahead = y._replace(q=advanced(y.q, half, y.v), w=None)
         loads = _lines(*equations.joints(t + half, ahead, held), half)
@@ -108,7 +108,7 @@ class ArmMomentum(MomentumEquation):
         """The residual p₀ + h/2 f - p of the momentum equation; p and forces as of `mechanics`. Zero where held."""
         known = advanced(self._known, self._half, forces)
         rest = [dot(damping, v, a - b) for a, damping, b in zip(known, self._damping, p, strict=True)]
-        return [where(stuck, 0.0, x) for stuck, x in zip(self._stuck, rest, strict=True)] if self._stuck else rest
+        return [where(stuck, 0.0, x) for stuck, x in zip(self.held, rest, strict=True)] if self.held else rest
 
     def momenta(self, p: Sequence[Scalar], change: Sequence[Scalar]) -> list[Scalar]:
         """Momenta p at mid-step, updated to first order for a correction of the velocities and h/2 times it of the positions."""
@@ -117,7 +117,7 @@ class ArmMomentum(MomentumEquation):
     def velocities(self, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
         """v with M(q) v = p, exactly zero where held."""
         M = self._equations.mass(q, self._held)
-        return solve_held(M, p, self._stuck) if self._stuck else solve_ldl(M, p)
+        return solve_held(M, p, self.held) if self.held else solve_ldl(M, p)
 
     def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Further, Works | None]:
         """Rates of the further states, and powers, at mid-step."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from array import array as doubles
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, reduce
-from itertools import islice
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,19 +19,19 @@ from armsim.compile import BatchKernel
 from armsim.compile.single import SingleKernel
 from armsim.compile.threads import check_threads
 from armsim.errors import Diverged, ShapeError, UsageError
-from armsim.expr import Expr, Function, Scalar, absolute, both, finite_or_nan, trace, where, with_jacobian
+from armsim.expr import Expr, Function
 from armsim.integrate import METHODS
 from armsim.integrate.method import no_step, stall_of
 from armsim.loading import Given, read_robot
 from armsim.loading.open_robot import OpenRobot
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
-from armsim.plant import driven_plant
 from armsim.plant.driven import Output
-from armsim.recording.applied import applied_wrenches, with_numbers
+from armsim.recording.applied import applied_wrenches
 from armsim.recording.open_values import OpenValues
 from armsim.recording.single_step import StepKernel, open_step, plain_step
 from armsim.recording.state_vector import StateVector
+from armsim.recording.step_functions import StepFunctions
 from armsim.simulation.loop_plan import bounds
 
 if TYPE_CHECKING:
@@ -129,22 +128,28 @@ class ForwardModel:
             raise UsageError.of("ForwardModel", "an arm without times: a step knows none", "payloads with times", mend)
         self.dt = check_dt(dt)
         self.method = check_method(method)
-        self.output = _check_output(output, self._structure)
+        self.output = _check_output(output, self.arm if self._numbers is None else self._numbers.robot.structure)
         self.tolerance = check_tolerance(self.method, rtol, atol)
-        self._places = applied_wrenches(self.arm, external)
-        self._currents = currents
         check_threads(threads)
         self._threads = threads
-        more = {"values": len(self.open), "wrench": 6 * len(self._places)}
-        self._more = {key: width for key, width in more.items() if width}  # numbers that a step takes besides
+        self._functions = StepFunctions(
+            self.arm,
+            None if self._numbers is None else self._numbers.robot,
+            self.dt,
+            self.method,
+            self.output,
+            self.tolerance,
+            applied_wrenches(self.arm, external),
+            currents,
+        )
         self._target = target
-        self.slots = self._vector.names
+        self.slots = self._functions.vector.names
         self._n, self._size = self.arm.n, len(self.slots)
         self._batches: dict[str, BatchKernel] = {}
 
     def __getstate__(self) -> object:
         """Without what is compiled or traced: kernels are fetched again."""
-        return {**{key: x for key, x in vars(self).items() if key not in ("_once", "_vector")}, "_batches": {}}
+        return {**{key: x for key, x in vars(self).items() if key != "_once"}, "_batches": {}}
 
     def __repr__(self) -> str:
         return f"ForwardModel({self.arm.name}, dt={self.dt!r}, method={self.method!r}, output={self.output!r})"
@@ -195,7 +200,7 @@ class ForwardModel:
             ShapeError: An array has another shape; says both.
         """
         n = self._n
-        if q is None and any(isinstance(x, Expr) for x in self._structure.initial):
+        if q is None and any(isinstance(x, Expr) for x in self._functions.structure.initial):
             expected = "joint positions, as the initial ones are left open"
             raise UsageError.of("q", expected, "none", "give the positions of the joints")
         given = {"q": self.arm.initial if q is None else q, "qd": qd, "inputs": inputs}
@@ -241,7 +246,7 @@ class ForwardModel:
                 values = doubles("d", values)
         except (TypeError, OverflowError):  # several rows, or no numbers
             return self._step_other(state, inputs, values, wrench)
-        return (self._once if self._more else self._step_other)(state, inputs, values, wrench)
+        return (self._once if self._functions.more else self._step_other)(state, inputs, values, wrench)
 
     @cached_property
     def _once(self) -> Callable[..., Array]:
@@ -251,7 +256,7 @@ class ForwardModel:
         magnitudes = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
         call = SingleKernel(self.traced("step"), magnitudes, self._target).call
         kernel = StepKernel(call, self._size, self._n, self._step_other, self._divergence)
-        return open_step(kernel, len(self._places), self._numbers) if self._more else plain_step(kernel)
+        return open_step(kernel, len(self._functions.places), self._numbers) if self._functions.more else plain_step(kernel)
 
     def _step_other(
         self, state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None = None, wrench: ArrayLike | None = None
@@ -306,8 +311,7 @@ class ForwardModel:
             shape (k, p). Of m states each has a leading m, and is NaN for one that diverged.
 
         Raises:
-            UsageError: As of `step`; or the model's step has no derivatives here: of an adaptive method, whose steps follow from
-                an error estimate, or of a method or friction that iterates.
+            UsageError: As of `step`; or the method is adaptive: its steps follow from an error estimate.
             FileFaults: As of `step`.
             ShapeError: As of `step`.
             Diverged: As of `step`.
@@ -318,19 +322,14 @@ class ForwardModel:
         if one and not np.isfinite(found).all():
             self.step(state, inputs, values, wrench)  # says why
         k, size = len(self._vector.carried), self._size
-        ends = size + np.cumsum([k * width for width in self._differentiated(name).values()])
+        ends = size + np.cumsum([k * width for width in self._functions.differentiated(name).values()])
         parts = np.split(found, [size, *ends[:-1]], axis=1)
         shaped = [parts[0], *(part.reshape(len(found), k, -1) for part in parts[1:])]
         return tuple(x[0] for x in shaped) if one else tuple(shaped)
 
-    def _differentiated(self, name: str) -> dict[str, int]:
-        """How many numbers each argument of `traced` has by which derivatives are taken."""
-        found = {"state": len(self._vector.carried), "u": self._n}
-        return {**found, "values": len(self.open)} if name == "derivatives by values" else found
-
     def _open_arguments(self, values: ArrayLike | None, wrench: ArrayLike | None) -> dict[str, Array]:
         """Values and wrenches, checked, each of shape (width,) or (m, width); only those that a step of this model takes."""
-        numbers, k = self._numbers, len(self._places)
+        numbers, k = self._numbers, len(self._functions.places)
         found = {}
         if numbers is not None:
             array = row_array("values", numbers.robot.written if values is None else values, len(self.open))
@@ -351,104 +350,17 @@ class ForwardModel:
         """The kernel of `traced` on arrays, compiled once."""
         kernel = self._batches.get(name)
         if kernel is None:
-            widths = [*self._widths(name).values()]
+            widths = [*self._functions.widths(name).values()]
             kernel = self._batches[name] = BatchKernel(self.traced(name, bounded=True), self._target, widths=widths)
         return kernel
 
-    def _widths(self, name: str) -> dict[str, int]:
-        """How many numbers each argument of `traced` has."""
-        n = self._n
-        return ({"q": n, "qd": n, "u": n} if name == "begin" else {"state": self._size, "u": n}) | self._more
-
     def traced(self, name: str, bounded: bool = False) -> Function:
-        """The plant's "step", "begin" (its initial state) or "derivatives", as a function of all the numbers of its arguments.
-
-        A bounded step that leaves the bounds of a state is NaN. Derivatives ("derivatives by values" also by the open numbers)
-        follow the state, by rows.
-
-        Raises:
-            UsageError: The step has no derivatives.
-        """
-        widths = self._widths(name)
-
-        def body(*x):
-            numbers = iter(x)
-            given = {key: list(islice(numbers, width)) for key, width in widths.items()}
-            if name == "step":
-                return finite_or_nan(*self._stepped(given, bounded))
-            if name != "begin":
-                return self._with_derivatives(given, tuple(self._differentiated(name)), bounded)
-            vector = self._vector_with(given)
-            state = vector.plant.initial_state(given["q"], given["qd"])
-            return finite_or_nan(
-                vector.vector(0.0, vector.with_inputs(state, given["u"])),
-                [x for key in given if key != "values" for x in given[key]],
-            )
-
-        return trace(body, [f"{key}{i + 1}" for key, width in widths.items() for i in range(width)], name)
-
-    def _stepped(self, given: Mapping[str, list[Scalar]], bounded: bool) -> tuple[list[Scalar], list[Scalar]]:
-        """The state after a step; and numbers that are finite if it is to count."""
-        vector = self._vector_with(given)
-        after = vector.plant.step(0.0, vector.state(given["state"], given["u"]), self.dt)
-        own = [given["state"][i] for i, _ in vector.carried]
-        if bounded:
-            limits = bounds(vector.plant)
-            within = [absolute(after[source]) <= limits[source] for _, source in vector.carried]
-            own.append(where(reduce(both, within), 0.0, math.inf))
-        return vector.vector(0.0, after), [*own, *given["u"], *given.get("wrench", [])]
-
-    def _with_derivatives(self, given: Mapping[str, list[Scalar]], by: tuple[str, ...], bounded: bool) -> list[Scalar]:
-        """The state after a step, followed by the rows of its derivatives by each argument of `by`; NaN as the step."""
-        plant, carried = self._vector.plant, [i for i, _ in self._vector.carried]
-        if plant.step_rule is not None:
-            raise UsageError(str(plant.step_rule.no_derivatives))
-        if plant.integrator.adaptive is not None:
-            fixed = [name for name, method in METHODS.items() if method.step is not None]
-            mend = f"take one of {', '.join(fixed)}"
-            raise UsageError.of("derivatives", "a method with steps of a fixed length", self.method, mend)
-
-        def step(*x: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-            now = {**given, **dict(zip(by, x, strict=True))}
-            state: list[Scalar] = [0.0] * self._size
-            for i, own in zip(carried, now["state"], strict=True):
-                state[i] = own
-            return self._stepped({**now, "state": state}, bounded)
-
-        arguments = [[given["state"][i] for i in carried], *(given[key] for key in by[1:])]
-        try:
-            (after, felt), (slopes, _) = with_jacobian(step, tuple(range(len(by))), "step")(*arguments)
-        except NotImplementedError:  # of a loop, as the graph has iterations
-            found = (
-                f"{self.method}, whose step iterates for this arm (dry friction, contacts, events or Newton's method)"
-            )
-            mend = "take semi_implicit_euler, and an arm without dry friction and contacts"
-            raise UsageError.of("derivatives", "a step without iterations", found, mend) from None
-        rows = [slopes[i][j] for j in range(len(by)) for i in carried]
-        return finite_or_nan([*after, *(x for row in rows for x in row)], felt)
+        """See `StepFunctions.traced`."""
+        return self._functions.traced(name, bounded)
 
     @property
-    def _structure(self) -> Arm:
-        """The arm; with the open numbers as expressions."""
-        return self.arm if self._numbers is None else self._numbers.robot.structure
-
-    @cached_property
     def _vector(self) -> StateVector:
-        """The order of the state, of a plant whose open numbers stand for themselves."""
-        return self._vector_on(self._structure, [0.0] * 6 * len(self._places))
-
-    def _vector_with(self, given: Mapping[str, list[Scalar]]) -> StateVector:
-        """The same of a plant with the numbers of `values` and `wrench`."""
-        if not self._more:
-            return self._vector
-        values = given.get("values", [])
-        return self._vector_on(
-            self.arm if self._numbers is None else self._numbers.robot.of(values), given.get("wrench", [])
-        )
-
-    def _vector_on(self, arm: Arm, wrench: Sequence[Scalar]) -> StateVector:
-        loads = with_numbers(self._places, wrench)
-        return StateVector(driven_plant(arm, self.method, self.output, self.tolerance, loads), self._currents)
+        return self._functions.vector
 
     def _divergence(self, bad: int, value: float, state: Sequence[float], inputs: Sequence[float]) -> Diverged:
         given = {f"state[{i}]": state[i] for i, _ in self._vector.carried} | {

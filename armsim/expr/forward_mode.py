@@ -1,0 +1,338 @@
+"""Sparse forward-mode automatic differentiation of a traced function, through its calls and loops.
+
+Every node carries its partial derivatives with respect to the seeds it depends on and no others. Values come first, so that
+subexpressions shared with them, such as the cosine in the derivative of a sine, are found again and computed once. A call
+becomes a call of the callee with its Jacobian, differentiated once however often it is called; a loop becomes one whose state
+has the tangents besides; of an `implicit` value the derivatives are those of its defining equation, and no iteration is
+differentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from armsim.expr.elementary import cos, sin
+from armsim.expr.function import Function, Loop, innermost, loop
+from armsim.expr.graph import CONDITIONS, Expr, Graph
+from armsim.expr.replay import OPERATIONS, Call, replay
+from armsim.expr.scalar import either, fma, lookup, where
+
+Partials = dict[int, Any]  # a sparse row of the Jacobian, by the index of the seed
+Sparsity = frozenset[int]
+NONE: Sparsity = frozenset()
+
+
+class ForwardMode:
+    """The derivatives of a function whose arguments have derivatives.
+
+    Args:
+        function: Its calls and loops included.
+        given: One scalar per input, in the graph of the results.
+        seeds: The derivatives of each.
+        of: Indices of the outputs to be differentiated; all unless given.
+        callees: The Jacobians of functions that are called, which are shared with those that call them too.
+
+    Attributes:
+        outputs: The function's values.
+        rows: Derivatives of the outputs `of`; structural zeros are left out.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        given: Sequence[Any],
+        seeds: Sequence[Partials],
+        of: Sequence[int] | None = None,
+        callees: dict[Any, Callee] | None = None,
+    ) -> None:
+        self._callees: dict[Any, Callee] = {} if callees is None else callees
+        wanted = function.outputs if of is None else [function.outputs[i] for i in of]
+        self._sparsity, self._patterns = sparsity(function, seeds, wanted)
+        self._callee_of: dict[Expr, Callee] = {}
+        self._slopes: dict[Expr, list[Any]] = {}
+        self._graph = innermost([*given, *(x for seed in seeds for x in seed.values())])
+        nodes = function.live()
+        self._values = self._evaluated(function, nodes, given)
+        self._known: dict[Expr, Partials] = {}
+        self._ends: dict[Expr, list[Partials]] = {}
+        for node, seed in zip(function.inputs, seeds, strict=True):
+            self._keep(node, seed)
+        for node in nodes:
+            if node in self._sparsity and node.op != "input":
+                self._keep(node, self._partials(node))
+        self.outputs = [self._value(out) for out in function.outputs]
+        self.rows = [self._of(out) for out in wanted]
+
+    def _keep(self, node: Expr, found: Partials) -> None:
+        found = {k: x for k, x in found.items() if isinstance(x, Expr) or x != 0}
+        if found:
+            self._known[node] = found
+
+    def _value(self, arg: Any) -> Any:
+        return self._values[arg] if isinstance(arg, Expr) else arg
+
+    def _of(self, arg: Any) -> Partials:
+        return self._known.get(arg, {}) if isinstance(arg, Expr) else {}
+
+    def _evaluated(self, function: Function, nodes: Sequence[Expr], given: Sequence[Any]) -> dict[Expr, Any]:
+        """The value of every node; calls through which derivatives go are calls of the Jacobians."""
+        calls = iter([node for node in nodes if node.op == "call"])
+
+        def outer(callee: Function, args: list[Any]) -> list[Any]:
+            node = next(calls)
+            moving = tuple(i for i, arg in enumerate(node.args[1:]) if arg in self._sparsity)
+            of = tuple(out.args[1] for out in self._sparsity if out.op == "out" and out.args[0] is node)
+            if node not in self._sparsity or not of:
+                return plain(callee, args)
+            key = (callee, moving, of)
+            if key not in self._callees:
+                self._callees[key] = Callee(callee, moving, [int(i) for i in of], self._callees)
+            found = self._callee_of[node] = self._callees[key]
+            results = self._called(found.function, args)
+            self._slopes[node] = results[found.size :]
+            return results[: found.size]
+
+        def plain(callee: Function, args: list[Any]) -> list[Any]:
+            key = (callee,)
+            if key not in self._callees:
+                self._callees[key] = Callee(callee, (), (), self._callees)
+            return self._called(self._callees[key].function, args)
+
+        def calls_of(caller: Function) -> Call:
+            return outer if caller is scalars else plain
+
+        places = [node for node in nodes if node.op not in ("call", "loop")]
+        scalars = Function("values", function.graph, places)
+        return dict(zip(places, replay(scalars, given, OPERATIONS, calls_of), strict=True))
+
+    def _called(self, function: Function, args: Sequence[Any]) -> list[Any]:
+        graph = innermost([*args]) or self._graph
+        if graph is None:
+            return replay(function, args)
+        node = graph.node("call", function, *args)
+        return [graph.node("out", node, i) if isinstance(x, Expr) else x for i, x in enumerate(function.outputs)]
+
+    def _partials(self, node: Expr) -> Partials:
+        """The derivatives of a node by those of its operands."""
+        if node.op == "where":
+            condition, a, b = node.args
+            return _selected(self._value(condition), self._of(a), self._of(b))
+        if node.op == "implicit":
+            return self._of(node.args[1])
+        if node.op == "call":
+            return {}
+        if node.op == "loop":
+            self._ends[node] = self._through(node)
+            return {}
+        if node.op == "out":
+            source, i = node.args
+            if source in self._ends:
+                return self._ends[source][int(i)]
+            slopes = self._callee_of[source].slopes(int(i), self._slopes[source])
+            return self._combined((source.args[1 + j], slope) for j, slope in slopes)
+        operands = [self._value(arg) for arg in node.args]
+        return self._combined((node.args[i], slope) for i, slope in local_partials(node, operands, self._value(node)))
+
+    def _combined(self, terms: Iterator[tuple[Any, Any]]) -> Partials:
+        """The chain rule: the sum over the operands of local partial derivative times the operand's derivatives."""
+        total: Partials = {}
+        for arg, slope in terms:
+            for k, x in self._of(arg).items():
+                total[k] = _product_plus(slope, x, total[k]) if k in total else slope * x
+        return total
+
+    def _through(self, node: Expr) -> list[Partials]:
+        """The derivatives of a loop's results, by a loop that has the tangents of its state besides."""
+        repeated, *args = node.args
+        begin, captured = args[: repeated.size], args[repeated.size :]
+        constants = [self._value(arg) for arg in captured]
+        rates = [self._of(arg) for arg in captured]
+        pattern = self._patterns[node]
+        tangents = [{k: self._of(arg).get(k, 0.0) for k in sorted(keys)} for arg, keys in zip(begin, pattern)]
+        last: list[Any] = [None, None]  # condition and next state are asked for in turn
+
+        def run(x: list[Any], dx: list[Partials]) -> ForwardMode:
+            now = [*x, *(t for row in dx for t in row.values())]
+            if last[0] is None or any(a is not b for a, b in zip(last[0], now, strict=True)):
+                inputs, seeds = [*x, *constants], [*dx, *rates]
+                last[:] = now, ForwardMode(repeated.body, inputs, seeds, range(1, len(x) + 1), self._callees)
+            found: ForwardMode = last[1]
+            return found
+
+        def body(x: list[Any], dx: list[Partials]) -> list[Any]:
+            found = run(x, dx)
+            return [
+                found.outputs[1:],
+                [{k: row.get(k, 0.0) for k in now} for row, now in zip(found.rows, dx, strict=True)],
+            ]
+
+        first = [self._value(arg) for arg in begin]
+        _, ends = loop([first, tangents], body, lambda x, dx: run(x, dx).outputs[0], repeated.at_most)
+        found: list[Partials] = ends
+        return found
+
+
+class Callee:
+    """A function that is called, with its Jacobian by some of its arguments.
+
+    Args:
+        callee: The function.
+        moving: The arguments, by their places; none for the function itself, without its `implicit` operations.
+        of: The outputs that are differentiated.
+        callees: See `ForwardMode`.
+
+    Attributes:
+        function: Its outputs are the callee's, followed by those derivatives that are no structural zeros.
+        size: Number of the callee's outputs.
+    """
+
+    def __init__(
+        self, callee: Function, moving: Sequence[int], of: Sequence[int], callees: dict[Any, Callee]
+    ) -> None:
+        graph = Graph(callee.graph.depth)
+        inputs = [graph.input(str(node.args[0])) for node in callee.inputs]
+        seeds: list[Partials] = [{i: 1.0} if i in moving else {} for i in range(len(inputs))]
+        found = ForwardMode(callee, inputs, seeds, of, callees)
+        self._entries = [(o, i, x) for o, row in zip(of, found.rows, strict=True) for i, x in row.items()]
+        name = f"{callee.name}_jacobian" if moving else callee.name
+        self.function = Function(name, graph, [*found.outputs, *(x for *_, x in self._entries)])
+        self.size = len(callee.outputs)
+
+    def slopes(self, output: int, results: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """The derivatives of an output, each with the place of the argument, from the results of a call past the callee's own."""
+        return ((i, x) for (o, i, _), x in zip(self._entries, results, strict=True) if o == output)
+
+
+def sparsity(
+    function: Function, seeds: Sequence[Collection[int]], outputs: Sequence[Any]
+) -> tuple[dict[Expr, Sparsity], dict[Expr, list[Sparsity]]]:
+    """By which seeds a node's derivatives need not be zero, of those that the outputs' derivatives depend on.
+
+    Args:
+        function: The function.
+        seeds: Those of each input.
+        outputs: The nodes whose derivatives are wanted.
+
+    Returns:
+        By node; and of every loop by the entries of its state.
+    """
+    needed = {out for out in outputs if isinstance(out, Expr)}
+    nodes = function.live(outputs)
+    for node in reversed(nodes):
+        if node in needed and node.op not in CONDITIONS:
+            needed.update(arg for arg in _differentiated(node) if isinstance(arg, Expr))
+    found: dict[Expr, Sparsity] = {
+        node: frozenset(seed) for node, seed in zip(function.inputs, seeds, strict=True) if seed
+    }
+    patterns: dict[Expr, list[Sparsity]] = {}
+    for node in nodes:
+        if node not in needed or node.op == "input" or node.op in CONDITIONS:
+            continue
+        if node.op == "loop":
+            patterns[node] = _pattern(node.args[0], [_found(found, arg) for arg in node.args[1:]])
+            keys = NONE.union(*patterns[node])
+        elif node.op == "out" and node.args[0] in patterns:
+            keys = patterns[node.args[0]][int(node.args[1])]
+        else:
+            keys = NONE.union(*(_found(found, arg) for arg in _differentiated(node)))
+        if keys:
+            found[node] = keys
+    return found, patterns
+
+
+def _differentiated(node: Expr) -> tuple[Any, ...]:
+    """The operands whose derivatives those of a node depend on."""
+    return node.args[1:] if node.op in ("where", "implicit") else node.args
+
+
+def _found(found: dict[Expr, Sparsity], arg: Any) -> Sparsity:
+    return found.get(arg, NONE) if isinstance(arg, Expr) else NONE
+
+
+def _pattern(repeated: Loop, given: Sequence[Sparsity]) -> list[Sparsity]:
+    """The sparsity of a loop's state, from that of its beginning and of what is captured."""
+    state, captured = list(given[: repeated.size]), given[repeated.size :]
+    after = repeated.body.outputs[1:]
+    while True:
+        found, _ = sparsity(repeated.body, [*state, *captured], after)
+        grown = [keys | _found(found, out) for keys, out in zip(state, after, strict=True)]
+        if grown == state:
+            return state
+        state = grown
+
+
+def _selected(condition: Any, a: Partials, b: Partials) -> Partials:
+    """The derivatives of the branch taken."""
+    return {k: where(condition, a.get(k, 0.0), b.get(k, 0.0)) for k in {**a, **b}}
+
+
+def local_partials(node: Expr, args: Sequence[Any], value: Any) -> Iterator[tuple[int, Any]]:
+    """The places of the operands of an operation, each with the local partial derivative by it.
+
+    Args:
+        node: The operation.
+        args: The values of its operands.
+        value: Its value.
+    """
+    op = node.op
+    if op in ("add", "sub"):
+        yield 0, 1.0
+        yield 1, 1.0 if op == "add" else -1.0
+    elif op == "neg":
+        yield 0, -1.0
+    elif op == "round":
+        yield 0, 1.0
+    elif op in ("mul", "fma"):
+        if op == "fma":
+            yield 2, 1.0
+        if node.args[0] is node.args[1]:
+            yield 0, args[0] + args[0]
+        else:
+            yield 0, args[1]
+            yield 1, args[0]
+    elif op == "div":
+        inverse = 1.0 / args[1]
+        yield 0, inverse
+        yield 1, -value * inverse
+    elif op == "sin":
+        yield 0, cos(args[0])
+    elif op == "cos":
+        yield 0, -sin(args[0])
+    elif op == "exp":
+        yield 0, value
+    elif op == "log":
+        yield 0, _over(1.0, args[0])
+    elif op == "sqrt":
+        yield 0, _over(0.5, value)
+    elif op == "abs":
+        (x,) = args
+        yield 0, where(x > 0.0, 1.0, where(x < 0.0, -1.0, 0.0))
+    elif op == "lookup":
+        table, x = args
+        yield 1, lookup(table.slope, x) if table.hold == "linear" else 0.0
+    else:
+        raise NotImplementedError(f"no derivative of {node!r}: differentiate before graphs are lowered")
+
+
+def _over(number: float, x: Any) -> Any:
+    """number / x, infinite at 0 and no error: branches not taken are evaluated too."""
+    elsewhere = either(x > 0.0, x < 0.0)
+    return where(elsewhere, number / where(elsewhere, x, 1.0), float("inf"))
+
+
+def _product_plus(p: Any, x: Any, s: Any) -> Any:
+    """fma(p, x, s), by the graph's existing node up to signs.
+
+    The components of a rotated vector, fma(c, x, -s y) and fma(s, x, c y), are each other's derivatives by the angle up to sign.
+    One that fuses the other product is left alone: whether there is one depends on which numbers are 0, and decides the rounding.
+    """
+    result = fma(p, x, s)
+    if not isinstance(result, Expr) or result.op != "fma":
+        return result
+    u, v, addend = result.args
+    for sign, same in ((1, (-u, -v, addend)), (-1, (-u, v, -addend)), (-1, (u, -v, -addend))):
+        found = result.graph.existing("fma", *same)
+        if found is not None:
+            return found if sign > 0 else -found
+    return result
