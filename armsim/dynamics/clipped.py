@@ -168,7 +168,9 @@ def clipped_solve(
     start = Pivot(active, *solved(active, 0.0), m + 1.0, float(PATIENCE))
     (end,) = loop([start], step, done, ROUNDS)
     # derivatives are those at the active set found: it does not change for small changes
-    found: tuple[list[Scalar], list[Scalar]] = implicit((end.x, end.f), lambda: solved(as_constant(end.active), 0.0)[:2])
+    found: tuple[list[Scalar], list[Scalar]] = implicit(
+        (end.x, end.f), lambda: solved(as_constant(end.active), 0.0)[:2]
+    )
     return found
 
 

@@ -32,8 +32,8 @@ def differentiable() -> Iterator[None]:
 def implicit(values: Any, solution: Callable[[], Any]) -> Any:
     """Values that are known otherwise, by iterations for one, with the derivatives of the equations that define them.
 
-    By the implicit function theorem the derivatives of x(p) with r(x, p) = 0 are those of a Newton correction at x, in which x and
-    the matrix are constant (`as_constant`): x - (dr/dx)⁻¹ r(x, p).
+    By the implicit function theorem the derivatives of x(p) with r(x, p) = 0 are those of a Newton correction at x, in which x
+    and the matrix are constant (`as_constant`): x - (dr/dx)⁻¹ r(x, p).
 
     Args:
         values: A tree of scalars.

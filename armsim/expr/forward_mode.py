@@ -9,7 +9,7 @@ differentiated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from armsim.expr.elementary import cos, sin
@@ -187,9 +187,7 @@ class Callee:
         size: Number of the callee's outputs.
     """
 
-    def __init__(
-        self, callee: Function, moving: Sequence[int], of: Sequence[int], callees: dict[Any, Callee]
-    ) -> None:
+    def __init__(self, callee: Function, moving: Sequence[int], of: Sequence[int], callees: dict[Any, Callee]) -> None:
         graph = Graph(callee.graph.depth)
         inputs = [graph.input(str(node.args[0])) for node in callee.inputs]
         seeds: list[Partials] = [{i: 1.0} if i in moving else {} for i in range(len(inputs))]

@@ -256,7 +256,11 @@ class ForwardModel:
         magnitudes = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
         call = SingleKernel(self.traced("step"), magnitudes, self._target).call
         kernel = StepKernel(call, self._size, self._n, self._step_other, self._divergence)
-        return open_step(kernel, len(self._functions.places), self._numbers) if self._functions.more else plain_step(kernel)
+        return (
+            open_step(kernel, len(self._functions.places), self._numbers)
+            if self._functions.more
+            else plain_step(kernel)
+        )
 
     def _step_other(
         self, state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None = None, wrench: ArrayLike | None = None

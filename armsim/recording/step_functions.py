@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property, reduce
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 
 from armsim.actuation import Output
 from armsim.dynamics import ExternalWrench
@@ -121,12 +121,8 @@ class StepFunctions:
             step = trace(body, names, "step")
         found = jacobian(step, wrt, carried)
         felt, rows = found.outputs[size : len(step.outputs)], found.outputs[len(step.outputs) :]
-        ends = [0]
-        for width in self.differentiated(name).values():
-            ends.append(ends[-1] + width)
-        parts = [
-            x for a, b in zip(ends, ends[1:]) for k in range(len(carried)) for x in rows[k * ends[-1] :][a:b]
-        ]
+        k, ends = len(carried), [0, *accumulate(self.differentiated(name).values())]
+        parts = [x for a, b in pairwise(ends) for i in range(k) for x in rows[ends[-1] * i + a : ends[-1] * i + b]]
         return Function(name, found.graph, finite_or_nan([*found.outputs[:size], *parts], felt))
 
     def _stepped(self, given: Mapping[str, list[Scalar]], bounded: bool) -> tuple[list[Scalar], list[Scalar]]:

@@ -10,7 +10,25 @@ import sympy
 
 from armsim import expr
 from armsim.dynamics import crba, rnea
-from armsim.expr import Table, cos, exp, fma, jacobian, log, lookup, loop, replay, shared, sin, sqrt, trace, where
+from armsim.expr import (
+    Table,
+    as_constant,
+    cos,
+    differentiable,
+    exp,
+    fma,
+    implicit,
+    jacobian,
+    log,
+    lookup,
+    loop,
+    replay,
+    shared,
+    sin,
+    sqrt,
+    trace,
+    where,
+)
 from armsim.expr import with_jacobian as both
 
 
@@ -246,14 +264,80 @@ def test_a_derivative_may_be_differentiated_again():
     assert replay(f, [0.4])[3] == pytest.approx(2 * math.cos(0.4) - math.sin(0.4) * 0.4, rel=1e-15)
 
 
-def test_a_loop_is_refused_if_it_depends_on_an_input_and_passed_over_if_not():
-    def heron(x, at_most=60):
-        return loop([x], lambda y: [(y + x / y) / 2], lambda y: abs(y * y - x) <= 1e-14 * x, at_most)[0]
+def test_a_function_that_is_called_becomes_one_with_its_jacobian(evaluate):
+    def text(x, y):
+        g = shared(lambda a, b: [sin(a) * b * y, a * a], "g")
+        first, second = g(x, 2.0)
+        for _ in range(3):
+            first, second = g(first, second)
+        return [first, cos(second), g(second, first)[1]]
 
-    f = trace(lambda x, y: [heron(x) * y], ["x", "y"])
-    with pytest.raises(NotImplementedError, match="a loop is not differentiated"):
-        jacobian(f)
-    assert at(jacobian(f, [1]), [4.0, 3.0], 1)[1] == [[heron(4.0)]]
+    f = trace(text, ["x", "y"])
+    g = jacobian(f, of=[0, 1])
+    calls = [node.args[0] for node in g.live() if node.op == "call"]
+    names = sorted(callee.name for callee in calls)
+    assert names == ["g", *["g_jacobian"] * 4]  # the last output is not differentiated
+    # by x alone at first, as b is a number there, then by both
+    assert len(set(calls)) == 3
+    x = [0.7, -1.1]
+    flat = replay(jacobian(trace(lambda *x: replay(f, x), ["x", "y"]), of=[0, 1]), x)  # of the calls inlined
+    assert replay(g, x) == pytest.approx(flat, rel=1e-14)
+    assert evaluate(g, [[v] for v in x])[:, 0].tolist() == replay(g, x)
+
+
+def test_a_loop_is_differentiated_by_one_that_has_the_tangents_of_its_state(evaluate):
+    # Euler's steps of x' = a x, as many as b tells, of a state that is a number or an input
+    def text(x, a, b):
+        def after(n, y, unused):
+            return [n + 1.0, y + 0.01 * a * y, unused + n]
+
+        _, one, _ = loop([0.0, x * x, 0.0], after, lambda n, *_: n >= b, 50)
+        _, two, _ = loop([0.0, 3.0, 0.0], after, lambda n, *_: n >= 5.0, 50)
+        return [one, two]
+
+    f = jacobian(trace(text, ["x", "a", "b"]))
+    for x, a, b in ((0.8, 1.7, 7.0), (0.8, -1.7, 0.0), (-0.3, 0.2, 49.0)):
+        growth = (1 + 0.01 * a) ** b
+        exact = [x * x * growth, 3 * (1 + 0.01 * a) ** 5]
+        exact += [2 * x * growth, x * x * b * 0.01 * growth / (1 + 0.01 * a), 0.0]
+        exact += [0.0, 3 * 5 * 0.01 * (1 + 0.01 * a) ** 4, 0.0]
+        assert replay(f, [x, a, b]) == pytest.approx(exact, rel=1e-13)
+        assert evaluate(f, [[x], [a], [b]])[:, 0].tolist() == replay(f, [x, a, b])
+
+
+def heron(x, defined):
+    """The root of x by iteration, from 1."""
+
+    def corrected(y):
+        return [(y + x / y) / 2]
+
+    (root,) = loop([1.0], corrected, lambda y: abs(y * y - x) <= 1e-9 * x, 60)
+
+    def solution():
+        at = as_constant(root)
+        return at - (at * at - x) / (2.0 * at)
+
+    return implicit(root, solution) if defined else root
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["in the function", "in one that is called"])
+def test_what_an_equation_defines_has_the_equation_s_derivatives_and_the_iteration_s_bits(within, evaluate):
+    # stopped early, so that the derivative of the last iterate is another
+    def text(x, y):
+        root = shared(lambda z: heron(z, True), "root") if within else lambda z: heron(z, True)
+        return [root(x * y), root(y), heron(x, True)]
+
+    with differentiable():
+        traced = trace(text, ["x", "y"])
+    f = jacobian(traced, of=[0, 1])
+    x, y = 2.0, 9.0
+    bits = [heron(18.0, False), heron(9.0, False), heron(2.0, False)]
+    slopes = [y / (2 * bits[0]), x / (2 * bits[0]), 0.0, 1 / (2 * bits[1])]
+    assert replay(f, [x, y]) == [*bits, *map(pytest.approx, slopes)] == evaluate(f, [[x], [y]])[:, 0].tolist()
+    assert replay(traced, [x, y]) == bits == text(x, y)
+    iterated = replay(jacobian(trace(lambda x: [heron(x, False)], ["x"])), [y])
+    assert iterated[1] != pytest.approx(1 / (2 * bits[1]), rel=1e-9)
+    assert "implicit" not in {node.op for node in trace(text, ["x", "y"]).graph.nodes}
 
 
 def test_machine_operations_are_refused():

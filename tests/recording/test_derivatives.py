@@ -10,11 +10,19 @@ import yaml
 
 from armsim import Diverged, ForwardModel, ShapeError, UsageError
 from armsim.files.shipped import shipped_path
+from armsim.integrate import bracket
 
-METHODS = ("explicit_euler", "semi_implicit_euler", "velocity_verlet")
+METHODS = (
+    "explicit_euler",
+    "semi_implicit_euler",
+    "velocity_verlet",
+    "velocity_implicit",
+    "implicit_midpoint",
+    "rk4",
+)
 # central differences of order 8: Fornberg 1988, Mathematics of Computation 51(184), table 1
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
-H = 2e-3  # errors of the quotient: H**8 times a ninth derivative, and a rounding divided by H
+H = 2e-4  # errors of the quotient: H**8 times a ninth derivative, and a rounding divided by H
 POSE = [0.4, -0.9, 0.7, 0.3, -0.5]
 
 
@@ -25,8 +33,13 @@ def limited(robot):
     robot["joints"][0]["motor"]["limits"]["current"] = 1.5
 
 
+def governed(robot):
+    """R3 at its motor's limit of speed."""
+    robot["joints"][2]["motor"]["limits"] = {"speed": 0.02}
+
+
 def inductive(robot):
-    for joint in robot["joints"][:3]:
+    for joint in robot["joints"][:2]:
         joint["motor"]["inductance"] = 0.02
 
 
@@ -54,8 +67,46 @@ def laden(robot):
     robot["payload"] = {"mass": 0.7, "center": [0.02, 0.05, 0.1]}
 
 
-FEATURES = {change.__name__: change for change in (limited, inductive, geared, stopped, sprung, damped, laden)}
-PAIRS = [(a, b) for i, a in enumerate(FEATURES) for b in list(FEATURES)[i + 1 :]]
+def dry(robot):
+    """R1 sticks, R2 slips, R3 comes to rest or starts within a step."""
+    for joint, coulomb in zip(robot["joints"], (200.0, 0.3, 3.0), strict=True):
+        joint["friction"] = {"coulomb": coulomb, "viscous": joint.get("friction", {}).get("viscous", 0)}
+
+
+def sticky(robot):
+    """The law of friction that falls with speed."""
+    falls = {"coulomb": 0.4, "static": 0.9, "stribeck": {"velocity": 0.03}}
+    robot["joints"][1]["friction"] = {"viscous": 0.1, **falls}
+
+
+def lossy(robot):
+    robot["joints"][2]["motor"] |= {"gear": 2.0, "rotor_inertia": 0.02, "efficiency": 0.7}
+
+
+def elastic(robot):
+    robot["joints"][1]["motor"] |= {"gear": 5.0, "rotor_inertia": 0.02}
+    robot["joints"][1]["motor"]["coupling"] = {"stiffness": 900, "damping": 2, "backlash": 0.002}
+
+
+FEATURES = {
+    change.__name__: change
+    for change in (
+        limited,
+        governed,
+        inductive,
+        geared,
+        stopped,
+        sprung,
+        damped,
+        laden,
+        dry,
+        sticky,
+        lossy,
+        elastic,
+    )
+}
+APART = {("dry", "sticky")}  # of one key
+PAIRS = [(a, b) for i, a in enumerate(FEATURES) for b in list(FEATURES)[i + 1 :] if (a, b) not in APART]
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +114,18 @@ def arm5():
     path = shipped_path("robots", "arm5")
     with open(path) as file:
         return yaml.safe_load(file)
+
+
+@pytest.fixture(scope="module")
+def arm3(arm5):
+    """Its first three joints, which compile quickly."""
+    return {**deepcopy(arm5), "joints": deepcopy(arm5["joints"][:3])}
+
+
+@pytest.fixture
+def exact_events(monkeypatch):
+    """Events located to rounding: quotients of a step that is cut at events have their tolerance, divided by H, in them."""
+    monkeypatch.setattr(bracket, "EVENT", 1e-17)
 
 
 def model_of(robot, features, method, **given):
@@ -75,27 +138,30 @@ def model_of(robot, features, method, **given):
 def states_of(model, rng, m):
     """States near a pose, and inputs; further states at random."""
     n = len(model.joints)
-    states = model.state(POSE + rng.uniform(-0.05, 0.05, (m, n)), rng.uniform(-0.04, 0.04, (m, n)))
+    states = model.state(POSE[:n] + rng.uniform(-0.05, 0.05, (m, n)), rng.uniform(-0.04, 0.04, (m, n)))
     for i, slot in enumerate(model.slots):
         if slot.startswith("current"):
             states[:, i] = rng.uniform(-0.5, 0.5, m)
+        elif slot.startswith("q_motor"):
+            states[:, i] += rng.uniform(-0.004, 0.004, m)
     return states, rng.uniform(5.0, 9.0, (m, n))
 
 
-def quotients(step, x):
+def quotients(step, x, h=H):
     """The derivative of rows by each of the columns x, shape (m, results, columns)."""
     columns = []
     for j in range(x.shape[1]):
         total = 0.0
         for k, weight in WEIGHTS.items():
             shift = np.zeros(x.shape[1])
-            shift[j] = k * H
+            shift[j] = k * h
             total = total + weight * (step(x + shift) - step(x - shift))
-        columns.append(total / H)
+        columns.append(total / h)
     return np.stack(columns, axis=-1)
 
 
-def check(model, states, inputs):
+def check(model, states, inputs, least=1.0):
+    """Derivatives against quotients, of the share of rows in which no kink is near: there quotients of two widths agree."""
     after, A, B = model.derivatives(states, inputs)
     assert after.tobytes() == model.step(states, inputs).tobytes()
     moving = [model.headings.index(heading) for heading in model.state_headings]
@@ -105,19 +171,27 @@ def check(model, states, inputs):
         given[:, moving] = x
         return model.step(given, inputs)[:, moving]
 
-    exact_A = quotients(by_state, states[:, moving])
-    exact_B = quotients(lambda u: model.step(states, u)[:, moving], inputs)
-    for found, exact in ((A, exact_A), (B, exact_B)):
-        size = np.abs(exact).max(axis=(0, 2))  # of each number of the state
-        assert np.abs(found - exact).max(axis=(0, 2)) == pytest.approx(0.0 * size, abs=1e-9 * max(1.0, size.max()))
+    def by_inputs(u):
+        return model.step(states, u)[:, moving]
+
+    smooth, pairs = np.ones(len(states), bool), []
+    for found, text, x in ((A, by_state, states[:, moving]), (B, by_inputs, inputs)):
+        exact = quotients(text, x)
+        size = 1e-9 * max(1.0, np.abs(exact).max())
+        smooth &= np.abs(exact - quotients(text, x, H / 2)).max(axis=(1, 2)) < size
+        pairs.append((found, exact, size))
+    assert smooth.mean() >= least
+    for found, exact, size in pairs:
+        assert found[smooth] == pytest.approx(exact[smooth], rel=0, abs=size)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-@pytest.mark.handful(12)
-def test_derivatives_are_exact_for_pairs_of_features(arm5, method, pair):
-    model = model_of(arm5, pair, method)
-    check(model, *states_of(model, np.random.default_rng(7), 3))
+@pytest.mark.handful(8)
+@pytest.mark.usefixtures("exact_events")
+def test_derivatives_are_exact_for_pairs_of_features(arm3, method, pair):
+    model = model_of(arm3, pair, method)
+    check(model, *states_of(model, np.random.default_rng(7), 8), least=0.5)
 
 
 def test_derivatives_under_torques_are_exact(arm5):
@@ -163,14 +237,9 @@ def test_a_state_that_is_not_finite_has_no_derivatives(arm5):
         model.derivatives(states[1], inputs[1])
 
 
-def test_methods_that_iterate_or_choose_their_steps_are_refused_by_name(arm5):
-    state, inputs = [0.0] * 18, [0.0] * 5
-    arm5 = deepcopy(arm5)
-    for method in ("rodas", "implicit_midpoint", "explicit_euler"):
-        if method == "explicit_euler":
-            arm5["joints"][0]["friction"] = {"coulomb": 0.3}
-        model = model_of(arm5, (), method)
-        with pytest.raises(UsageError, match=method):
-            model.derivatives(np.zeros(len(model.slots)), inputs)
+def test_methods_that_choose_their_steps_are_refused_by_name(arm5):
+    model = model_of(arm5, (), "rodas")
+    with pytest.raises(UsageError, match="rodas"):
+        model.derivatives(np.zeros(len(model.slots)), np.zeros(5))
     with pytest.raises(ShapeError, match="derivatives"):
-        model_of(arm5, (), "semi_implicit_euler").derivatives(state[:-1], inputs)
+        model_of(arm5, (), "semi_implicit_euler").derivatives([0.0] * 17, [0.0] * 5)
