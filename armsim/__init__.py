@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from armsim.figures.animation import animate
     from armsim.figures.plot import plot
     from armsim.figures.robot_picture import draw
+    from armsim.identification.excite import excite
     from armsim.linear.linearize import linearize
     from armsim.recording.compare import compare
     from armsim.recording.follow import follow
@@ -70,6 +71,7 @@ __all__ = [
     "export",
     "derive",
     "draw",
+    "excite",
     "follow",
     "linearize",
     "load_robot",
@@ -108,6 +110,7 @@ _HOMES = {
     "derive": "derivation.derive",
     "draw": "figures.robot_picture",
     "follow": "recording.follow",
+    "excite": "identification.excite",
     "export": "exporting.export",
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",

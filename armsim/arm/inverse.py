@@ -162,6 +162,20 @@ def demand_table(arm: Arm, t: Array, tau: Array, voltage: Array, current: Array)
     return headings, np.column_stack([t, tau, voltage[:, powered], current[:, powered]])
 
 
+def motion_table(
+    robot: Robot, t: Array, q: Array, qd: Array, qdd: Array, tau: Array, degrees: bool = False
+) -> tuple[list[str], Array]:
+    """Headings, and a row per instant of time: the motion, and `demand_table`; arguments as of it and of `with_wrenches`."""
+    torques, demanded = demand_table(robot.arm, t, tau, *robot.motor_demand(qd, tau))
+    headings, columns = ["t_s"], [t]
+    for quantity, values in (("q", q), ("qd", qd), ("qdd", qdd)):
+        for joint, column in zip(robot.arm.joints, values.T, strict=True):
+            text, factor = spellings(quantity, joint)[-1 if degrees else 0]
+            headings.append(text)
+            columns.append(column * factor)
+    return [*headings, *torques[1:]], np.column_stack([*columns, demanded[:, 1:]])
+
+
 def with_wrenches(
     robot: Robot, headings: list[str], rows: Array, q: Array, qd: Array, qdd: Array
 ) -> tuple[list[str], Array]:

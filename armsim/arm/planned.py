@@ -11,7 +11,7 @@ import numpy as np
 
 from armsim.actuation import driven
 from armsim.arm.golden import greatest
-from armsim.arm.inverse import demand_table
+from armsim.arm.inverse import motion_table
 from armsim.arm.overload import ROUNDING, Overload, overloads_along
 from armsim.arm.robot import Array, Robot
 from armsim.arm.tool_excursion import Extreme, ToolExcursion, tool_excursion
@@ -22,7 +22,6 @@ from armsim.loading import Given, Overrides
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import scenario_of
 from armsim.model import Arm, Joint
-from armsim.plant.columns import spellings
 from armsim.records import OMIT, record
 from armsim.references.tool_path import ToolMotion
 
@@ -120,16 +119,7 @@ class PlannedMotion:
 
     def table(self, degrees: bool = False) -> tuple[list[str], Array]:
         """Headings, and a row for each time: q, qd, qdd, torques, voltages and currents."""
-        demand = self.robot.motor_demand(self.qd, self.tau)
-        torques, demanded = demand_table(self.scenario.arm, self.t, self.tau, *demand)
-        headings, columns = ["t_s"], [self.t]
-        for quantity, values in (("q", self.q), ("qd", self.qd), ("qdd", self.qdd)):
-            for joint, column in zip(self.scenario.arm.joints, values.T, strict=True):
-                spelled = spellings(quantity, joint)
-                text, factor = spelled[-1 if degrees else 0]
-                headings.append(text)
-                columns.append(column * factor)
-        return [*headings, *torques[1:]], np.column_stack([*columns, demanded[:, 1:]])
+        return motion_table(self.robot, self.t, self.q, self.qd, self.qdd, self.tau, degrees)
 
     def save(self, path: str | os.PathLike[str], degrees: bool = False) -> None:
         """Write `table` to a CSV file, which another `reference: {csv: ...}` can follow."""

@@ -42,6 +42,7 @@ COMMANDS = {
         "ik": "Compute joint positions for a pose of the tool, or why there are none.",
         "workspace": "Map where the tool can be, and what the motors hold there.",
         "motor": "Show what motors can do at their joints, and how much holding takes.",
+        "excite": "Find a motion that shows parameters, and how well a log tells them.",
         "derive": "Derive the equations of motion in symbols, and short programs.",
     },
     "Take it elsewhere": {

@@ -38,12 +38,14 @@ class CommandModel(RowEvaluator):
         of: What is commanded, or measured: "torque" of every drive, "current" or "voltage" of every motor.
 
     Raises:
-        UsageError: `of` is none of these, or a joint has no motor that has it.
+        UsageError: There are no open numbers, `of` is none of these, or a joint has no motor that has it.
     """
 
     def __init__(self, robot: OpenRobot, of: Output = "torque") -> None:
         super().__init__(robot.arm, "llvm", None)
         self.robot, self.of = robot, of
+        if not robot.paths:
+            raise UsageError.of("open", "paths of numbers", "none", 'give for example "joints[*].friction.viscous"')
         if of not in OUTPUTS:
             raise UsageError(f"measured: expected one of {', '.join(OUTPUTS)}, found {of!r}")
         lacking = [joint.name for joint in robot.structure.joints if joint.electric_motor is None]

@@ -25,7 +25,7 @@ SLOW = 0.02  # of a joint's highest speed: below, the side of its dry friction i
 SEEN = 1e-7  # of a column: what is left of it beside others, above the rounding of derivatives
 ITERATIONS, SETTLED = 30, 1e-10  # of Newton's iteration, and its last step relative to the numbers
 UNCORRELATED = 0.1  # autocorrelation of residuals
-LONGER = 3  # blocks of rows, in correlation times
+LONGER = 10  # blocks of rows, in correlation times
 ROBOT = "robot."
 
 
@@ -148,7 +148,8 @@ def _fitted(model: CommandModel, motion: Sequence[Array], measured: Array, weigh
         root = np.sqrt(weight) / scales
         for _ in range(ITERATIONS):
             predicted, slopes = model.by_numbers(values, *motion)
-            step, influence, unseen = _step(root, slopes, measured - predicted, values, paths)
+            influence, unseen, _ = fitted_influence(root, slopes, values, paths)
+            step = np.einsum("pmn,mn->p", influence, measured - predicted)
             values = values + step
             if np.all(np.abs(step) <= SETTLED * np.maximum(np.abs(values), SETTLED)):
                 break
@@ -158,17 +159,22 @@ def _fitted(model: CommandModel, motion: Sequence[Array], measured: Array, weigh
     return LinearEstimate(paths, units, values, covariance, tuple(unseen), _root_mean_square(left, weight), rows)
 
 
-def _step(
-    root: Array, slopes: Array, left: Array, values: Array, names: Sequence[str]
-) -> tuple[Array, Array, list[UnseenDirection]]:
-    """A Newton step, its derivative by the commands, shape (m, n, p), and the directions that it cannot see."""
+def fitted_influence(
+    root: Array, slopes: Array, values: Array, names: Sequence[str]
+) -> tuple[Array, list[UnseenDirection], float]:
+    """The derivative of the numbers by the commands in a weighted fit, shape (p, m, n); unseen directions; condition number.
+
+    Args:
+        root: Square roots of weights, shape (m, n).
+        slopes: Derivatives of commands by numbers, shape (m, n, p).
+        values: Of the numbers; along unseen directions their relative change is least.
+        names: Of the numbers.
+    """
     chosen, factors, unseen = seen_numbers(root, slopes, names)
-    reduced = (slopes * root[..., None]).reshape(-1, len(names))[:, chosen]
-    orthogonal, triangle = np.linalg.qr(reduced)
-    inverse = np.linalg.solve(triangle, orthogonal.T)  # of the chosen numbers by weighted commands
-    back = _nearest(chosen, factors, values)
-    influence = (back @ inverse).reshape(len(names), *root.shape) * root
-    return np.einsum("pmn,mn->p", influence, left), influence, unseen
+    orthogonal, triangle = np.linalg.qr((slopes * root[..., None]).reshape(-1, len(names))[:, chosen])
+    influence = _nearest(factors, values) @ np.linalg.solve(triangle, orthogonal.T)
+    condition = float(np.linalg.cond(triangle / np.linalg.norm(triangle, axis=0)))
+    return influence.reshape(len(names), *root.shape) * root, unseen, condition
 
 
 def seen_numbers(root: Array, slopes: Array, names: Sequence[str]) -> tuple[list[int], Array, list[UnseenDirection]]:
@@ -187,7 +193,7 @@ def seen_numbers(root: Array, slopes: Array, names: Sequence[str]) -> tuple[list
     return chosen, factors, unseen_directions(chosen, factors, names)
 
 
-def _nearest(chosen: Sequence[int], factors: Array, values: Array) -> Array:
+def _nearest(factors: Array, values: Array) -> Array:
     """How all numbers change with the combinations that are seen, the relative changes being least, shape (p, r)."""
     scale = np.where(values != 0.0, np.abs(values), np.abs(values).max(initial=0.0) or 1.0)
     weighted = factors * scale  # combinations = factors @ changes

@@ -10,30 +10,10 @@ import pytest
 from armsim.arm.robot import load_robot
 from armsim.document.paths import parse_path
 from armsim.errors import ShapeError, UsageError
+from armsim.identification.command_model import CommandModel
 from armsim.identification.linear import correlated_covariance, estimate
-
-FRICTION = {"viscous": 0.4, "coulomb": {"positive": 0.9, "negative": 0.6}}
-MOTOR = {"Kp": 0.05, "Ke": 0.06, "Ra": 1.2, "gear": 40, "rotor_inertia": 1e-4, "viscous": 1e-5, "efficiency": 0.8}
-
-
-def arm(friction: dict = FRICTION, motor: dict = MOTOR) -> dict:
-    """An elbow in a vertical plane on a column."""
-    column, upper, fore = (
-        {"box": {"size": [x, 0.08, 0.06], "mass": mass, "center": [x / 2, 0, 0]}}
-        for x, mass in ((0.1, 4.0), (0.4, 3.0), (0.3, 2.0))
-    )
-    frames = [{"alpha": 0}, {"alpha": "pi/2"}, {"a": 0.4}]
-    joints = [
-        {
-            "name": f"J{i}",
-            "type": "revolute",
-            "mdh": frame,
-            "bodies": [body],
-            **copy.deepcopy({"friction": friction, "motor": motor}),
-        }
-        for i, (frame, body) in enumerate(zip(frames, (column, upper, fore), strict=True), 1)
-    ]
-    return {"format": "armsim/robot/1", "name": "elbow", "joints": joints}
+from armsim.loading.open_robot import OpenRobot
+from tests.identification.elbow import FRICTION, elbow
 
 
 def motion(rows: int = 2000, n: int = 3, step: float = 5e-3, seed: int = 0) -> tuple[np.ndarray, ...]:
@@ -92,30 +72,30 @@ def displaced(file: dict, truth: dict[str, float], factor: float) -> dict:
 def test_clean_motions_give_back_every_number_from_torques_currents_or_voltages(of, more):
     state, truth = motion(), TRUTH | more
     paths = [f"robot.{path}" for path in truth]
-    commands = measured(arm(), state, of)
+    commands = measured(elbow(), state, of)
     if of == "current":  # masses of the links beyond J1 and J2 are known, and tell Kp of J3 by its weight
         truth.pop("joints[2].bodies[0].box.mass")
         paths = [f"robot.{path}" for path in truth]
-    found = estimate(displaced(arm(), truth, 1.15), *state, commands, paths, of)
+    found = estimate(displaced(elbow(), truth, 1.15), *state, commands, paths, of)
     np.testing.assert_allclose(found.values, expected(found, truth), rtol=1e-8)  # what Newton's last step leaves
     assert not found.unseen
     assert np.all(found.residual < 1e-8 * np.abs(commands).max())
 
 
 def test_intervals_cover_the_truth_of_white_and_of_smoothed_noise():
-    state, paths = motion(800), list(TRUTH)[:4]
-    clean = measured(arm(), state, "torque")
-    for width in (1, 15):
+    state, paths = motion(2000), list(TRUTH)[:4]
+    clean, model = measured(elbow(), state, "torque"), CommandModel(OpenRobot(elbow(), paths))
+    for width in (1, 5):
         kernel = np.ones(width) / width
         inside = spread = 0.0
-        rng, many = np.random.default_rng(width), 40
+        rng, many = np.random.default_rng(width), 30
         for _ in range(many):
             noise = np.apply_along_axis(np.convolve, 0, rng.normal(0, 0.5, clean.shape), kernel, "same")
-            found = estimate(arm(), *state, clean + noise, paths)
+            found = estimate(model, *state, clean + noise)
             error = (found.values - expected(found, TRUTH)) / found.deviations
             inside += np.mean(np.abs(error) < 1.96) / many
             spread += np.mean(error**2) / many
-        assert 0.86 < inside < 0.985  # of 400: 95 % by normal errors, a little less as correlations are estimated
+        assert 0.86 < inside < 0.985  # of 300: 95 % by normal errors, a little less as correlations are estimated
         assert 0.7 < spread < 1.6
 
 
@@ -128,7 +108,7 @@ def test_what_no_motion_can_see_keeps_the_values_of_the_file_and_is_named():
         "joints[J1].friction.viscous",
         "joints[J1].motor.Ra",
     ]
-    found = estimate(arm(), *state, measured(arm(), state, "torque"), paths)
+    found = estimate(elbow(), *state, measured(elbow(), state, "torque"), paths)
     assert [list(direction.factors) for direction in found.unseen] == [[rotor, box], [joint, motor], [resistance]]
     inertia = (0.1**2 + 0.08**2) / 12 + 0.05**2  # of a kg of the column, about its axis
     assert found.unseen[0].factors[box] == pytest.approx(-(40**2) / inertia)
@@ -139,11 +119,11 @@ def test_what_no_motion_can_see_keeps_the_values_of_the_file_and_is_named():
 
 def test_what_cannot_be_seen_goes_to_where_the_file_changes_least_in_proportion():
     state = motion()
-    heavier = arm()
+    heavier = elbow()
     for joint in heavier["joints"]:
         joint["friction"] = {**FRICTION, "viscous": 0.44}
     found = estimate(
-        arm(), *state, measured(heavier, state, "torque"), ["joints[J1].friction.viscous", "joints[J1].motor.viscous"]
+        elbow(), *state, measured(heavier, state, "torque"), ["joints[J1].friction.viscous", "joints[J1].motor.viscous"]
     )
     of_joint, of_motor = found.values
     assert of_joint + 1600 * of_motor == pytest.approx(0.44 + 1600 * 1e-5)
@@ -153,10 +133,10 @@ def test_what_cannot_be_seen_goes_to_where_the_file_changes_least_in_proportion(
 
 def test_rows_near_rest_do_not_spoil_dry_friction():
     q, qd, qdd = motion()
-    tau = measured(arm(), (q, qd, qdd), "torque")
+    tau = measured(elbow(), (q, qd, qdd), "torque")
     slow = np.abs(qd) < 0.01
     wrong = np.where(slow, tau + 5.0, tau)  # a joint that sticks takes any torque
-    found = estimate(arm(), q, qd, qdd, wrong, list(TRUTH)[:3], slow=0.01)
+    found = estimate(elbow(), q, qd, qdd, wrong, list(TRUTH)[:3], slow=0.01)
     np.testing.assert_allclose(found.values, expected(found, TRUTH), rtol=1e-8)
     assert (found.rows == (~slow).sum(axis=0)).all()
 
@@ -171,19 +151,19 @@ def test_errors_that_are_white_have_the_textbook_covariance():
 
 def test_wrong_input_is_refused_with_what_to_do(told):
     q, qd, qdd = motion(50)
-    tau = measured(arm(), (q, qd, qdd), "torque")
+    tau = measured(elbow(), (q, qd, qdd), "torque")
     still = np.zeros_like(q)
-    bare = arm(motor={"gear": 40})
+    bare = elbow(motor={"gear": 40})
     paths = ["joints[*].friction.viscous"]
     cases = [
-        lambda: estimate(arm(), q, qd, qdd[:9], tau, paths),
-        lambda: estimate(arm(), q[0], qd, qdd, tau, paths),
-        lambda: estimate(arm(), q, qd, qdd, tau * np.nan, paths),
-        lambda: estimate(arm(), q, still, still, tau, paths),
-        lambda: estimate(arm(), q, qd, qdd, tau, ["joints[*].friction.viscosity"]),
-        lambda: estimate(arm(), q, qd, qdd, tau, paths, of="power"),
+        lambda: estimate(elbow(), q, qd, qdd[:9], tau, paths),
+        lambda: estimate(elbow(), q[0], qd, qdd, tau, paths),
+        lambda: estimate(elbow(), q, qd, qdd, tau * np.nan, paths),
+        lambda: estimate(elbow(), q, still, still, tau, paths),
+        lambda: estimate(elbow(), q, qd, qdd, tau, ["joints[*].friction.viscosity"]),
+        lambda: estimate(elbow(), q, qd, qdd, tau, paths, of="power"),
         lambda: estimate(bare, q, qd, qdd, tau, paths, of="current"),
-        lambda: estimate(arm(), q, qd, qdd, tau, paths, weights=-np.ones(50)),
+        lambda: estimate(elbow(), q, qd, qdd, tau, paths, weights=-np.ones(50)),
     ]
     for case in cases:
         with pytest.raises((UsageError, ShapeError)) as raised:

@@ -1,0 +1,387 @@
+"""Motions that show parameters: within all limits, as informative as a search makes them, with the intervals to expect."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armsim.actuation import Output
+from armsim.arm.arrays import number_array
+from armsim.arm.inverse import motion_table
+from armsim.arm.overload import needs
+from armsim.arm.robot import Robot, load_robot
+from armsim.document.paths import Item, joint_index, parse_path, path_text
+from armsim.document.scenario import FORMAT
+from armsim.errors import UsageError
+from armsim.files.csv_writer import write_csv
+from armsim.files.new_file import made_folder, write_files
+from armsim.files.yaml_writer import yaml_text
+from armsim.formulas.units import units_of
+from armsim.identification.command_model import CommandModel
+from armsim.identification.fourier import FourierMotion, MotionFamily, MotionLimits
+from armsim.identification.linear import fitted_influence, moving_rows, seen_numbers, without_prefix
+from armsim.identification.signals import SplineFit, smooth
+from armsim.identification.unseen import UnseenDirection
+from armsim.loading import Given
+from armsim.loading.open_robot import OpenRobot
+from armsim.records import record
+from armsim.studies.study import called
+
+Array = NDArray[np.float64]
+NORMAL = 1.96  # standard deviations on either side of a 95 % interval
+MARGIN = 0.02  # of a range at either end, for what a controller leaves
+SPEED, ACCELERATION = {"rad": 2.0, "m": 0.2}, {"rad": 10.0, "m": 1.0}  # of joints, unless given
+LONGEST_PERIOD, HARMONICS = 10.0, (3, 10)  # s; at least and at most
+DRAWS, STARTS, ITERATIONS = 64, 2, 40  # of the search: first vectors, those that are followed, steps
+STEP = 1e-6  # of numerical gradients of the search
+SLOW = 0.05  # of the greatest speed, below which a row with dry friction counts less in the search
+RIDGE = 1e-12  # of information, in which numbers have the size 1
+PENALTY = 1e3  # of exceeding a motor's limit
+FINE = 8  # times as many samples where motors' limits are held
+NEARLY = 0.98  # of a motor's limit, which is all that samples may need
+BISECTIONS = 30
+FEWEST = 100  # rows of a motion
+SCENARIO, TABLE = "excite.yaml", "excite.csv"
+RATE = 20.0  # 1/s, with which errors of the controller die away
+
+
+@record
+class Expected:
+    """What an estimate of a number from the motion is expected to be.
+
+    Attributes:
+        path: Of the number.
+        unit: Of the file.
+        value: In the file.
+        deviation: Standard deviation of the linear estimate; infinite for a number that the motion cannot see.
+    """
+
+    path: str
+    unit: str
+    value: float
+    deviation: float
+
+    @property
+    def interval(self) -> float:
+        """Half the width of its 95 % interval."""
+        return NORMAL * self.deviation
+
+
+@record
+class Excitation:
+    """A motion, and what it tells.
+
+    Attributes:
+        robot: Name of the arm.
+        joints: Names of its joints.
+        types: Of its joints, of `armsim.model.JOINT_TYPES`.
+        motion: The motion, a whole number of periods.
+        duration: [s].
+        rate: Rows of the log a second [Hz].
+        measured: What the log has besides positions.
+        numbers: The open numbers.
+        unseen: Changes of them that the motion cannot see.
+        condition: Condition number of the weighted regressor of those that are seen, its columns scaled to one length.
+        spacing: Of the spline by which positions are smoothed (`armsim.identification.signals`) [s].
+        share: Of the best motion within limits of joints, to which motors' limits reduce it; 1 where they do not.
+        loads: Greatest needs of the motors by joint and quantity, relative to their limits.
+    """
+
+    robot: str
+    joints: tuple[str, ...]
+    types: tuple[str, ...]
+    motion: FourierMotion
+    duration: float
+    rate: float
+    measured: str
+    numbers: tuple[Expected, ...]
+    unseen: tuple[UnseenDirection, ...]
+    condition: float
+    spacing: float
+    share: float
+    loads: dict[str, float]
+
+    @property
+    def t(self) -> Array:
+        """Times of the rows [s], shape (m,)."""
+        return np.arange(round(self.duration * self.rate) + 1) / self.rate
+
+    def scenario(self, arm: Robot, named: Any) -> dict[str, Any]:
+        """A scenario that follows the rows of `TABLE` by PD control beside feedforward, as plain data.
+
+        Args:
+            arm: The arm.
+            named: What the scenario calls it: a path, a name, or plain data.
+        """
+        state = self.motion.at(self.t[: round(self.motion.period * self.rate)])[0]
+        inertia = arm.mass_matrix(state).diagonal(axis1=1, axis2=2).max(axis=0)
+        gains = {"kp": (RATE**2 * inertia).tolist(), "kd": (2 * RATE * inertia).tolist()}
+        law = {"law": "pd", "output": "torque", **gains, "feedforward": "inverse_dynamics"}
+        return {
+            "format": FORMAT,
+            "robot": named,
+            "duration": self.duration,
+            "integrator": {"method": "auto", "dt": 0.5 / self.rate},
+            "initial": {"q": state[0].tolist()},
+            "control": {**law, "reference": {"csv": TABLE}},
+            "log": {"every": 1 / self.rate},
+        }
+
+
+def excite(
+    robot: Given,
+    open: Sequence[str],
+    duration: float = 10.0,
+    noise: ArrayLike = 1e-4,
+    command_noise: ArrayLike = 0.0,
+    measured: Output = "torque",
+    rate: float = 1000.0,
+    speed: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    seed: int = 0,
+) -> Excitation:
+    """A motion that tells numbers of a robot file, D-optimal among Fourier series as far as a local search finds them.
+
+    Swevers et al. 1997, *Optimal robot excitation and identification*, IEEE Trans. Robotics and Automation 13(5). It keeps to
+    ranges, speeds and accelerations of joints and to the motors' limits, and is at rest at both ends. It is blind to collisions.
+
+    Args:
+        robot: A robot file, the name of a shipped robot, or plain data.
+        open: Paths of the numbers, with or without `robot.` before them; `[*]` for all.
+        duration: [s].
+        noise: Standard deviation of measured positions [rad or m], one or n.
+        command_noise: Of measured torques, currents or voltages, likewise.
+        measured: "torque", "current" or "voltage": what the log will have besides positions.
+        rate: Rows of the log a second [Hz].
+        speed: Greatest speed [rad/s or m/s], one or n; `SPEED` unless given, and never more than the motors'.
+        acceleration: Greatest acceleration [rad/s² or m/s²], likewise.
+        seed: Of the search.
+
+    Raises:
+        FileFaults: The robot cannot be used.
+        UsageError: There is no number at a path, a joint that slides has no range, motors cannot hold the arm, or an argument is
+            out of range.
+    """
+    for name, x in (("duration", duration), ("rate", rate)):
+        _each(name, x, 1)
+    if duration * rate < FEWEST:
+        raise UsageError.of(
+            "duration", f"{FEWEST} rows or more", f"{duration * rate:.0f}", f"give {FEWEST / rate:g} s or more"
+        )
+    model = CommandModel(OpenRobot(robot, without_prefix(open)), measured)
+    arm, n = Robot(model.arm), model.arm.n
+    limits = motion_limits(arm, speed, acceleration)
+    periods = max(math.ceil(duration / LONGEST_PERIOD - 1e-9), 1)
+    duration = round(duration * rate) / rate
+    period = duration / periods
+    fastest = float((limits.acceleration / limits.speed).max()) * period / math.tau
+    family = MotionFamily(limits, period, min(max(round(fastest), HARMONICS[0]), HARMONICS[1]))
+    values = model.start
+    best = family.motions(_search(model, arm, family, values, seed)[None])[0]
+    share = within_motors(arm, best, family)
+    motion = best.scaled(share)
+    sigma, of_commands = _each("noise", noise, n), _each("command noise", command_noise, n, zero=True)
+    t = np.arange(round(duration * rate) + 1) / rate
+    expectation = expected_deviations(model, values, motion, t, sigma, of_commands, seed)
+    deviations, unseen, condition, spacing = expectation
+    named = [_named(model, path, unit) for path, unit in zip(model.robot.paths, model.robot.units, strict=True)]
+    told = {path: name for path, (name, _) in zip(model.robot.paths, named, strict=True)}
+    numbers = zip(named, values.tolist(), deviations.tolist(), strict=True)
+    return Excitation(
+        robot=model.arm.name,
+        joints=tuple(arm.joints),
+        types=tuple(joint.type for joint in arm.arm.joints),
+        motion=motion,
+        duration=duration,
+        rate=rate,
+        measured=measured,
+        numbers=tuple(Expected(*of, *row) for of, *row in numbers),
+        unseen=tuple(UnseenDirection({told[k]: x for k, x in one.factors.items()}) for one in unseen),
+        condition=condition,
+        spacing=spacing,
+        share=share,
+        loads={key: float(x) for key, x in motor_loads(arm, *motion.at(_fine(family))).items()},
+    )
+
+
+def _named(model: CommandModel, path: str, unit: str) -> tuple[str, str]:
+    """A path with the name of its joint, and the unit that the joint decides."""
+    steps, links = parse_path(path), model.arm.links
+    index = joint_index(steps[1], model.arm.link_names) if steps[0] == "joints" and len(steps) > 1 else None
+    if index is None:
+        return path, unit
+    return path_text(["joints", Item(links[index].name), *steps[2:]]), units_of(unit, [links[index].kind.turns], None)[
+        0
+    ]
+
+
+def save(found: Excitation, robot: Given, folder: str) -> list[str]:
+    """Write a scenario that follows the motion, and the motion as rows for another controller; their paths."""
+    named = called("robots", os.fspath(robot), folder) if isinstance(robot, (str, os.PathLike)) else robot
+    arm, rows = load_robot(robot), os.path.join(folder, TABLE)
+    state = found.motion.at(found.t)
+    headings, table = motion_table(arm, found.t, *state, arm.inverse_dynamics(*state))
+    with made_folder(folder):
+        write_csv(rows, headings, table.ravel())
+        return [*write_files(folder, {SCENARIO: yaml_text(found.scenario(arm, named))}), rows]
+
+
+def motion_limits(arm: Robot, speed: ArrayLike | None, acceleration: ArrayLike | None) -> MotionLimits:
+    """The file's ranges, or half a turn about the initial position; speeds and accelerations given, or the defaults."""
+    lower, upper = arm.initial - math.pi, arm.initial + math.pi
+    fastest = np.full(arm.arm.n, math.inf)
+    for i, joint in enumerate(arm.arm.joints):
+        low, high = joint.bounds
+        if None in (low, high) and not joint.kind.turns:
+            mend = f"give joint {joint.name} `limits: {{lower: ..., upper: ...}}` in the robot file"
+            raise UsageError.of("excite", f"a range of {joint.name}, which slides", "none", mend)
+        lower[i], upper[i] = lower[i] if low is None else low, upper[i] if high is None else high
+        motor = joint.motor
+        if motor is not None and motor.limits.speed is not None:
+            fastest[i] = motor.limits.speed / abs(motor.gear)
+    lengths = [joint.kind.length for joint in arm.arm.joints]
+    defaults = ([of[x] for x in lengths] for of in (SPEED, ACCELERATION))
+    given = (("speed", speed), ("acceleration", acceleration))
+    most = [_each(name, of if x is None else x, len(lengths)) for (name, x), of in zip(given, defaults, strict=True)]
+    apart = MARGIN * (upper - lower)
+    return MotionLimits(lower + apart, upper - apart, np.minimum(most[0], fastest), most[1])
+
+
+def _each(name: str, given: ArrayLike, n: int, zero: bool = False) -> Array:
+    """One number for all of n joints, or one for each, above 0; perhaps 0."""
+    array = number_array(name, given)
+    if (
+        array.shape not in ((), (1,), (n,))
+        or not (np.isfinite(array) & ((array > 0.0) | (zero & (array == 0.0)))).all()
+    ):
+        expected = f"one number {'not below' if zero else 'above'} 0, or one for each of {n} joints"
+        raise UsageError.of(name, expected, str(array.tolist()), "correct it")
+    return np.broadcast_to(array, n)
+
+
+def motor_loads(arm: Robot, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
+    """What motors need, over their limits, by joint and quantity: of states of shape (..., n) the greatest."""
+    states = [x.reshape(-1, arm.arm.n) for x in (q, qd, qdd)]
+    tau = arm.inverse_dynamics(*states)
+    voltage, current = arm.motor_demand(states[1], tau)
+    return {
+        f"{need.quantity} of {joint.name}": (need.needed / need.limit).reshape(q.shape[:-1]).max(axis=-1)
+        for i, joint in enumerate(arm.arm.joints)
+        for need in needs(joint, *(x[:, i] for x in (states[1], tau, voltage, current)))
+    }
+
+
+def _fine(family: MotionFamily) -> Array:
+    many = FINE * len(family.t)
+    return np.linspace(0.0, family.period, many, endpoint=False)
+
+
+def within_motors(arm: Robot, motion: FourierMotion, family: MotionFamily) -> float:
+    """The share of a motion that motors can follow; limits of joints hold for any.
+
+    Raises:
+        UsageError: They cannot even hold the arm where it swings about.
+    """
+    fine = _fine(family)
+
+    def load(share: float) -> float:
+        return max((float(x) for x in motor_loads(arm, *motion.scaled(share).at(fine)).values()), default=0.0)
+
+    low, high = 0.0, 1.0
+    if load(high) <= NEARLY:
+        return high
+    if load(low) > NEARLY:
+        expected = "motors that hold the arm at rest within their limits"
+        raise UsageError.of("excite", expected, f"{load(low):.3g} times a limit", "narrow the joints' ranges")
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if load(middle) <= NEARLY else (low, middle)
+    return low
+
+
+def _search(model: CommandModel, arm: Robot, family: MotionFamily, values: Array, seed: int) -> Array:
+    """The vector of the most informative motion, from the best of random ones."""
+    from scipy.optimize import minimize
+
+    n, slow = model.arm.n, SLOW * family.limits.speed
+    draws = np.random.default_rng(seed).normal(size=(DRAWS, n * family.width))
+    q, qd, qdd = (x.reshape(-1, n) for x in family.states(draws))
+    sizes = 1.0 / np.sqrt((model.by_motion(values, q, qd, qdd)[:, :, 2] ** 2).sum(axis=2).mean(axis=0))
+    slopes = model.by_numbers(values, q, qd, qdd)[1]
+    chosen = seen_numbers(np.broadcast_to(sizes, q.shape), slopes, model.robot.paths)[0]
+    lengths = np.linalg.norm((slopes[..., chosen] * sizes[:, None]).reshape(-1, len(chosen)), axis=0)
+    scale = np.outer(lengths, lengths) / len(draws)
+
+    def costs(x: Array) -> Array:
+        states = family.states(x)
+        slopes = model.by_numbers(values, *(s.reshape(-1, n) for s in states))[1][..., chosen]
+        squares = states[1].reshape(-1, n) ** 2
+        moving = (
+            np.where(model.sticking, squares / (squares + slow**2), 1.0) * sizes
+        )  # smooth where friction turns round
+        rows = (slopes * moving[..., None]).reshape(len(x), -1, len(chosen))
+        information = np.linalg.slogdet(rows.swapaxes(1, 2) @ rows / scale + RIDGE * np.eye(len(chosen)))[1]
+        over = sum(
+            (np.maximum(load - NEARLY, 0.0) ** 2 for load in motor_loads(arm, *states).values()), np.zeros(len(x))
+        )
+        total: Array = PENALTY * over - information
+        return total
+
+    def with_slope(x: Array) -> tuple[float, Array]:
+        found = costs(np.concatenate([x[None], x + STEP * np.eye(len(x))]))
+        return float(found[0]), (found[1:] - found[0]) / STEP
+
+    first = draws[np.argsort(costs(draws), kind="stable")[:STARTS]]
+    ends = [minimize(with_slope, x, jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS}) for x in first]
+    best: Array = min(ends, key=lambda end: float(end.fun)).x
+    return best
+
+
+def expected_deviations(
+    model: CommandModel, values: Array, motion: FourierMotion, t: Array, noise: Array, command_noise: Array, seed: int
+) -> tuple[Array, tuple[UnseenDirection, ...], float, float]:
+    """Standard deviations of the linear estimate from smoothed positions, unseen directions, condition number, spacing.
+
+    To first order in the noise, which is white; the spline's pieces are those that `smooth` chooses for such noise.
+
+    Args:
+        model: Of the arm.
+        values: The open numbers.
+        motion: The motion.
+        t: Times of rows [s], shape (m,).
+        noise: Standard deviation of positions [rad or m], shape (n,).
+        command_noise: Of commands, likewise.
+        seed: Of the noise by which the pieces are chosen.
+    """
+    q, qd, qdd = motion.at(t)
+    rough = smooth(t, q + np.random.default_rng(seed).normal(size=q.shape) * noise)
+    pieces = max(round((t[-1] - t[0]) / rough.spacing), 1)
+    spline = SplineFit(t, pieces)
+    by_motion = model.by_motion(values, q, qd, qdd)
+    kept = moving_rows(model, qd) * rough.weights[:, None]
+    # what noise of positions and commands makes of the equations' errors, joint by joint
+    sizes = np.sqrt(
+        (by_motion[:, :, 2] ** 2 * (noise * _gain(spline, t)) ** 2).sum(axis=2).mean(axis=0) + command_noise**2
+    )
+    root = np.sqrt(kept) / np.where(sizes > 0.0, sizes, 1.0)
+    slopes = model.by_numbers(values, q, qd, qdd)[1]
+    influence, unseen, condition = fitted_influence(root, slopes, values, model.robot.paths)
+    covariance = np.einsum("pmn,n,rmn->pr", influence, command_noise**2, influence)
+    for j in range(model.arm.n):
+        on_motion = np.einsum("pmn,mnk->kmp", influence, by_motion[..., j])
+        covariance += noise[j] ** 2 * spline.covariance(on_motion)
+    hidden = {name for direction in unseen for name in direction.factors}
+    deviations = np.where([path in hidden for path in model.robot.paths], np.inf, np.sqrt(np.diag(covariance)))
+    return deviations, tuple(unseen), condition, rough.spacing
+
+
+def _gain(spline: SplineFit, t: Array) -> float:
+    """Standard deviation of the spline's second derivative in the middle of the times, of unit noise."""
+    influence = np.zeros((3, len(t), 1))
+    influence[2, len(t) // 2] = 1.0
+    return math.sqrt(float(spline.covariance(influence)[0, 0]))
