@@ -14,7 +14,6 @@ from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.lower import lower
-from armsim.compile.schedule import scheduled
 from armsim.compile.tables import looked_up
 from armsim.compile.target import Target, host
 from armsim.expr import Function
@@ -84,7 +83,7 @@ class BatchKernel:
 
 def _print(function: Function, widths: Sequence[int], lanes: int, target: Target) -> str:
     """The module: @map goes from block to block of rows. In a block that is not full, lanes repeat the last row."""
-    module = Module(lanes)
+    module = Module(lanes, target.optimisation > 0)
     pointers: list[str] = []
     rows: list[str] = []
     lines: list[str] = []
@@ -105,7 +104,7 @@ def _print(function: Function, widths: Sequence[int], lanes: int, target: Target
     width = len(function.outputs)
     rows += _rows("out", "%results", str(DOUBLE * width), width, lanes)
     names = dict(zip(function.inputs, columns, strict=True))
-    lines += module.lines(scheduled(function.live(), lanes), names)
+    lines += module.lines(module.ordered(function.live()), names)
     for first in range(0, width, lanes):
         values = [module.operand(out, names) for out in function.outputs[first : first + lanes]]
         _store(lines, "out", first, values, lanes)

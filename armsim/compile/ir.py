@@ -7,7 +7,7 @@ the scalar code. No fast-math flag is set anywhere, so a lane's bits depend on i
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from armsim.compile.lower import PACK
@@ -32,13 +32,18 @@ def bits(value: float) -> int:
 class Module:
     """LLVM IR under construction: functions, tables and the intrinsics they declare.
 
+    Args:
+        width: Lanes of every value.
+        optimised: Whether operations are printed in the order in which they are issued, or as they were traced.
+
     Attributes:
         width: Lanes of every value.
         real: LLVM type of a value.
     """
 
-    def __init__(self, width: int = 1) -> None:
+    def __init__(self, width: int = 1, optimised: bool = True) -> None:
         self.width = width
+        self._optimised = optimised
         self.real = self._lanes("double")
         self.truth = self._lanes("i1")
         self.whole = self._lanes("i64")
@@ -70,6 +75,10 @@ class Module:
         """Stack slots of the instructions printed since the last call, for the function's entry block."""
         taken, self._allocas = self._allocas, []
         return taken
+
+    def ordered(self, nodes: Sequence[Expr]) -> Sequence[Expr]:
+        """The nodes, given in topological order, as they are printed: `scheduled`, but where code is not optimised."""
+        return scheduled(nodes, self.width) if self._optimised else nodes
 
     def constant(self, value: float) -> str:
         """A double as an operand: its exact bits, splat to all lanes."""
@@ -246,7 +255,7 @@ class Module:
         if function not in self._functions:
             self._functions[function] = f"@{function.name}{len(self._functions)}"
             names = {node: f"%in{i}" for i, node in enumerate(function.inputs)}
-            lines = self.lines(scheduled(function.live(), self.width), names)
+            lines = self.lines(self.ordered(function.live()), names)
             for i, out in enumerate(function.outputs):
                 lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
                 lines.append(f"  store {self.real} {self.operand(out, names)}, ptr %out{i}")
@@ -268,7 +277,7 @@ class Module:
             for i, node in enumerate(loop.body.inputs[: loop.size]):
                 names[node] = f"%s{i}"
             test = self.lines(loop.body.live([done]), names)
-            work = self.lines(scheduled(loop.body.live(after), self.width), names)
+            work = self.lines(self.ordered(loop.body.live(after)), names)
             ended = self.operand(done, names)
             params = [f"{self.real} %in{i}" for i in range(len(loop.body.inputs))]
             lines = [f"define internal void {name}({', '.join([*params, 'ptr noalias %out'])}) noinline {{", "entry:"]

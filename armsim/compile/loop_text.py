@@ -9,14 +9,13 @@ from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
 from armsim.compile.loop_body import LoopBody
 from armsim.compile.lower import lower
-from armsim.compile.schedule import scheduled
 from armsim.compile.target import Target
 from armsim.expr import Expr, Function
 
 
 def loop_text(body: LoopBody, target: Target, lanes: int) -> str:
     """The module of a loop."""
-    module = Module(lanes)
+    module = Module(lanes, target.optimisation > 0)
     printer = _Printer(module, body, target)
     module.add(printer.run())
     module.add(printer.over_blocks("run"))
@@ -218,9 +217,9 @@ class _Printer:
             out += ["  store i64 %r, ptr %place"]
         return "\n".join([*out, "  %b1 = add i64 %b, 1", "  br label %head", "end:", "  ret void", "}"])
 
-    def _ordered(self, nodes: Sequence[Expr], names: dict[Expr, str]) -> list[Expr]:
+    def _ordered(self, nodes: Sequence[Expr], names: dict[Expr, str]) -> Sequence[Expr]:
         """Those of the nodes that are not printed yet, in the order in which they are issued."""
-        return scheduled([node for node in nodes if node not in names], self.module.width)
+        return self.module.ordered([node for node in nodes if node not in names])
 
     def _sample_block(self) -> list[str]:
         """The block that samples the command when it is due, and the branch around it."""

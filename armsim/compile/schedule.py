@@ -6,7 +6,7 @@ chains of a step (bias forces, mass matrix, its factorisation) would run one aft
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
 from armsim.expr import Expr
@@ -26,10 +26,11 @@ LATENCY = {
     "out": 5,
     "lane": 3,
     "pack": 45,
+    "call": 400,
+    "loop": 400,
 }
 IN_VECTORS = {**LATENCY, "div": 24, "sqrt": 30}  # of registers of 8
 ARITHMETIC = 4
-CALL = 400
 ISSUE = 4  # operations per cycle; found by trial, between the number of arithmetic units (2) and the issue width
 IN_LANES = 1  # of vectors; found by trial: two units, and values stay in registers for a shorter time
 
@@ -44,17 +45,17 @@ def scheduled(nodes: Sequence[Expr], lanes: int = 1) -> list[Expr]:
         lanes: Of every value.
     """
     latencies, issue = (LATENCY, ISSUE) if lanes == 1 else (IN_VECTORS, IN_LANES)
-    inside = set(nodes)
     users: dict[Expr, list[Expr]] = {node: [] for node in nodes}
     missing: dict[Expr, int] = {}
     for node in nodes:
-        args = {arg for arg in node.args if isinstance(arg, Expr) and arg in inside}
+        args = {arg for arg in node.args if isinstance(arg, Expr) and arg in users}
         missing[node] = len(args)
         for arg in args:
             users[arg].append(node)
     path: dict[Expr, int] = {}
     for node in reversed(nodes):
-        path[node] = _latency(node, latencies) + max([path[user] for user in users[node]], default=0)
+        longest = max([path[user] for user in users[node]]) if users[node] else 0
+        path[node] = latencies.get(node.op, ARITHMETIC) + longest
 
     ready = [(-path[node], node.index, node) for node in nodes if not missing[node]]
     heapify(ready)
@@ -73,16 +74,11 @@ def scheduled(nodes: Sequence[Expr], lanes: int = 1) -> list[Expr]:
         node = heappop(ready)[2]
         order.append(node)
         slot += 1
-        done = cycle + _latency(node, latencies)
+        done = cycle + latencies.get(node.op, ARITHMETIC)
         for user in users[node]:
             missing[user] -= 1
-            operands_at[user] = max(operands_at[user], done)
+            if operands_at[user] < done:
+                operands_at[user] = done
             if not missing[user]:
                 heappush(pending, (operands_at[user], user.index, user))
     return order
-
-
-def _latency(node: Expr, latencies: Mapping[str, int]) -> int:
-    if node.op in ("call", "loop"):
-        return CALL
-    return latencies.get(node.op, ARITHMETIC)

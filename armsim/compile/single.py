@@ -11,7 +11,6 @@ from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.lower import lower
-from armsim.compile.schedule import scheduled
 from armsim.compile.tables import looked_up
 from armsim.compile.target import Target, host
 from armsim.expr import Expr, Function
@@ -54,14 +53,14 @@ class SingleKernel:
 
 
 def _print(function: Function, bounds: Sequence[float], target: Target) -> str:
-    module = Module()
+    module = Module(optimised=target.optimisation > 0)
     names: dict[Expr, str] = {}
     lines = []
     for i, node in enumerate(function.inputs):
         names[node] = f"%a{i}"
         lines.append(f"  %ap{i} = getelementptr double, ptr %args, i64 {i}")
         lines.append(f"  %a{i} = load double, ptr %ap{i}")
-    lines += module.lines(scheduled(function.live()), names)
+    lines += module.lines(module.ordered(function.live()), names)
     for i, out in enumerate(function.outputs):
         lines.append(f"  %rp{i} = getelementptr double, ptr %results, i64 {i}")
         lines.append(f"  store double {module.operand(out, names)}, ptr %rp{i}")

@@ -43,9 +43,7 @@ class Function:
         wanted = {out for out in outputs if isinstance(out, Expr)}
         for node in reversed(self.graph.nodes):
             if node in wanted:
-                for arg in node.args:
-                    if isinstance(arg, Expr):
-                        wanted.add(arg)
+                wanted.update([arg for arg in node.args if isinstance(arg, Expr)])
         return [node for node in self.graph.nodes if node in wanted]
 
     @cached_property

@@ -131,38 +131,37 @@ class Graph:
 
     def node(self, op: str, *args: Any) -> Expr:
         """The node that applies `op` to `args`: the one already there, or a new one."""
-        own, key = self._known(op, args)
+        key = self._key(op, args)
         found = self._shared.get(key)
         if found is None:
-            found = self._shared[key] = Expr(self, len(self.nodes), op, tuple(own))
+            own = tuple([arg if type(arg) is Expr and arg.graph is self else self._own(arg) for arg in args])
+            found = self._shared[key] = Expr(self, len(self.nodes), op, own)
             self.nodes.append(found)
         return found
 
     def existing(self, op: str, *args: Any) -> Expr | None:
         """The node that applies `op` to `args`, if there is one."""
-        return self._shared.get(self._known(op, args)[1])
+        return self._shared.get(self._key(op, args))
 
-    def _known(self, op: str, args: tuple[Any, ...]) -> tuple[list[Any], tuple[Any, ...]]:
-        """Operands as values of this graph; and the hash key of the operation on them, which compares no nodes.
+    def _key(self, op: str, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The hash key of an operation on operands, which compares no nodes; operands of outer graphs are captured.
 
         A node's part of the key is its index, a constant's its number among the constants, counted below zero.
         """
-        own: list[Any] = []
         key: list[Any] = [op]
         for arg in args:
-            if isinstance(arg, Expr):
-                if arg.graph is not self:
-                    arg = self._capture(arg)
-                key.append(arg.index)
+            if type(arg) is Expr:
+                key.append(arg.index if arg.graph is self else self._capture(arg).index)
             elif isinstance(arg, NUMBERS):
-                arg = constant(arg)
-                key.append(self._constants.setdefault(arg, ~len(self._constants)))
+                place = self._constants.get(arg)
+                if place is None:
+                    place = self._constants[constant(arg)] = ~len(self._constants)
+                key.append(place)
             else:
                 key.append(arg)
-            own.append(arg)
         if op in COMMUTATIVE and key[1] > key[2]:
             key[1], key[2] = key[2], key[1]
-        return own, tuple(key)
+        return tuple(key)
 
     def _own(self, arg: Any) -> Any:
         if isinstance(arg, Expr):
@@ -296,8 +295,11 @@ def select(condition, a, b):
         return a
     if condition.op == "not":
         return select(condition.args[0], b, a)
-    deepest = max((e for e in (condition, a, b) if isinstance(e, Expr)), key=lambda e: e.graph.depth)
-    return deepest.graph.node("where", condition, a, b)
+    graph = condition.graph
+    for x in (a, b):
+        if isinstance(x, Expr) and x.graph.depth > graph.depth:
+            graph = x.graph
+    return graph.node("where", condition, a, b)
 
 
 def constant(value) -> float:
