@@ -293,10 +293,11 @@ class _Composer:
     def _syntax(self, error: yaml.YAMLError) -> NoReturn:
         """Raise the fault of a file that is not YAML."""
         if _CParser is not None and len(self.text) <= WORDED_BY_PYTHON:
-            parser = _PythonParser(self.text)
+            parser, depth = _PythonParser(self.text), 0  # whose time grows with the square of the depth
             try:
-                while parser.check_event():
-                    parser.get_event()
+                while depth <= DEEPEST and parser.check_event():
+                    event = parser.get_event()
+                    depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             except yaml.YAMLError as worded:
                 error = worded
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)

@@ -182,7 +182,7 @@ def test_driven_beyond_its_no_load_speed_a_motor_gives_back_what_its_supply_cann
 @pytest.mark.parametrize("brushes", [None, BRUSHES])
 @pytest.mark.parametrize("gear", [1.0, -40.0])
 @pytest.mark.parametrize("limits", SUBSETS, ids=lambda limits: "-".join(limits) or "none")
-@pytest.mark.handful(20)
+@pytest.mark.handful(12)
 def test_current_torque_voltage_and_power_agree_whatever_limits_act(limits, gear, brushes):
     m = replace(SAME, gear=gear, brush_drop=brushes, limits=MotorLimits(**limits))
     inf = math.inf
@@ -207,6 +207,7 @@ def test_current_torque_voltage_and_power_agree_whatever_limits_act(limits, gear
 
 
 @pytest.mark.parametrize("limits", SUBSETS, ids=lambda limits: "-".join(limits) or "none")
+@pytest.mark.handful(8)
 def test_the_torque_that_a_limited_voltage_gives_is_given_when_it_is_asked_for(limits):
     m = replace(MOTOR, brush_drop=BRUSHES, limits=MotorLimits(**limits))
     joint = joint_of(m)

@@ -98,6 +98,7 @@ ASKED = KINEMATIC | FORCES | MATRICES
 
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("seed", COUPLED)
+@pytest.mark.handful(38)
 def test_joints_that_mimic_others_are_a_projection_of_the_tree_with_all_joints_free(seed, name):
     file = tree(seed, most=10)
     arm, whole, (G, c), ask = arm_of(file), arm_of(without_mimics(file)), projection(file), ASKED[name]
@@ -114,6 +115,7 @@ def test_joints_that_mimic_others_are_a_projection_of_the_tree_with_all_joints_f
 
 
 @pytest.mark.parametrize("seed", FREE)
+@pytest.mark.handful(3)
 def test_a_chain_with_its_parents_by_name_has_the_bits_of_one_without(seed):
     file = chain(tree(seed))
     names = ["base", *(joint["name"] for joint in file["joints"])]

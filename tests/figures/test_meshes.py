@@ -192,7 +192,8 @@ def test_meshes_of_an_arm_share_what_a_page_may_weigh(tmp_path):
     (part,), _ = shown(arm(visual={"mesh": str(tmp_path / "ball.stl")}))
     assert 1000 < len(part.sizes["triangles"]) <= 2000
     assert part.sizes["of"] == 6240
-    parts, _ = shown(arm(visual=[{"mesh": str(tmp_path / "ball.stl")}] * 40))
+    write(tmp_path / "small.stl", ball(0.2, 18))
+    parts, _ = shown(arm(visual=[{"mesh": str(tmp_path / "small.stl")}] * 40))
     assert max(len(part.sizes["triangles"]) for part in parts) <= 500
 
 

@@ -184,6 +184,7 @@ def assert_moves_as_in_mujoco(arm) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.handful(2)
 def test_an_imported_arm_moves_as_in_mujoco(name):
     _, arm = imported(MODELS[name])
     assert_moves_as_in_mujoco(arm)
@@ -307,6 +308,7 @@ def test_what_is_left_out_is_told(told):
         ('<mujoco><size nuser_body="2000000000"/></mujoco>', 0, "exception"),
     ],
 )
+@pytest.mark.handful(4)
 def test_what_mujoco_refuses_is_a_fault_at_its_line(text, line, word):
     Path("arm.xml").write_text(text)
     with pytest.raises(FileFaults) as refused:

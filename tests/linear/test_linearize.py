@@ -432,6 +432,7 @@ HELD = {  # laws that hold the arm at its target, gravity and all
     ids=str,
 )
 @pytest.mark.parametrize("law", HELD)
+@pytest.mark.handful(20)
 def test_at_the_target_a_controller_remembers_what_holds_the_arm_there(law, sampled, output):
     target = [0.4, -0.7]
     control = {**HELD[law], **sampled, "output": output, "target": target}

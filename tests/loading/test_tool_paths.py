@@ -104,6 +104,7 @@ def test_along_a_line_two_links_move_by_the_cosine_law():
     ],
     ids=["puma560", "ur5e", "arm5 axis", "arm5", "iiwa14", "iiwa14 axis", "frame"],
 )
+@pytest.mark.handful(4)
 def test_the_tool_stays_on_its_path_between_knots(robot, q, reference):
     made = scenario(robot, q, reference)
     far, turned = beside(made)

@@ -134,6 +134,7 @@ def test_a_scenario_with_a_wrong_value_is_a_fault():
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "robots").glob("*.yaml")))
+@pytest.mark.handful(4)
 def test_a_robot_with_a_wrong_value_is_a_fault(name):
     check_all(read_robot, yaml.safe_load((ROOT / f"robots/{name}.yaml").read_text()))
 
@@ -150,6 +151,7 @@ def test_a_study_with_a_wrong_value_is_a_fault(kind):
 
 @pytest.mark.parametrize("value", WRONG)
 @pytest.mark.parametrize("key", ["times", "via", "speed", "frequencies", "q", "csv", "amplitude", "ends"])
+@pytest.mark.handful(70)
 def test_a_reference_of_a_wrong_value_alone_is_a_fault(key, value):
     scenario = {**SCENARIO, "inputs": None, "control": {**PD, "reference": {key: value}}}
     assert all("control.reference" in f"{fault.path}{fault.where}" for fault in faults_of(read_scenario, scenario))

@@ -82,6 +82,7 @@ def arm():
 
 @pytest.mark.parametrize("method", ["rk4", "rodas", "rk54", "implicit_midpoint"])
 @pytest.mark.parametrize("external", [(PUSH, PULL), (LAW, PULL)], ids=["given", "following"])
+@pytest.mark.handful(4)
 def test_along_the_axis_a_joint_transmits_what_acts_on_it_less_what_its_rotor_takes(method, external, arm):
     run = armsim.simulate(scenario(method, external=external))
     assert max(abs(run["tau_limit_R1_Nm"])) > 1
@@ -139,7 +140,7 @@ def test_external_forces_load_what_is_before_them_and_a_sensor_only_at_its_own_f
 
 
 def test_lanes_and_both_engines_give_the_bits_of_single_runs():
-    masses = [0.2, 0.4, 0.7, 0.9, 1.1]
+    masses = [0.2, 0.7, 1.1]
     many = armsim.simulate_many(scenario(), {"robot.payload[0].mass": masses}, rows=True)
     for k, mass in enumerate(masses):
         one = armsim.simulate(scenario(), overrides={"robot.payload[0].mass": mass})

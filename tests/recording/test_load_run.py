@@ -228,7 +228,7 @@ def test_whatever_stands_in_a_run_yaml_is_refused_in_words_or_read(kind, folder,
         rest = list(lines[k + 1 :])
         while rest and rest[0].startswith((f"{indent} ", f"{indent}-")):
             del rest[0]
-        for value in ("x", "-1", "{a: b}", "[1, 2]"):
+        for value in (("x", "[1, 2]"), ("-1", "{a: b}"))[k % 2]:
             (copy / "run.yaml").write_text("\n".join([*lines[:k], f"{lines[k].split(':')[0]}: {value}", *rest]))
             try:
                 run = armsim.load_run(copy)

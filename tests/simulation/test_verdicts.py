@@ -83,7 +83,7 @@ def run_of(given: dict[str, Any], **more: Any) -> armsim.Run:
 
 @pytest.mark.parametrize("begins", [[0.2, -0.5], TARGET], ids=["elsewhere", "there"])
 @pytest.mark.parametrize("control", loops())
-@pytest.mark.handful(10)
+@pytest.mark.handful(6)
 def test_nothing_is_said_of_a_loop_that_holds_its_target(control, begins):
     run = run_of(scenario(control, initial={"q": begins}))
     assert np.allclose(run.q[-1], TARGET, atol=1e-4)  # a few counts
