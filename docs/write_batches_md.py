@@ -23,6 +23,7 @@ STRUCTURE = {
     "from": "the first step of the force",
     "to": "the last step of the force",
     "axis": "the form of the joint's frame",
+    "stages": "the number of commands of a plan",
     "normal": "the form of the plane",
 }
 GROUPS = {

@@ -14,7 +14,7 @@ from armsim.compile.lower import PACK
 from armsim.compile.schedule import scheduled
 from armsim.compile.tables import symbol
 from armsim.errors import CompileError
-from armsim.expr import Expr, Function, Loop, Table
+from armsim.expr import Expr, Function, Loop, Scan, Table
 from armsim.expr.elementary import SHIFT
 from armsim.expr.scalar import ROOT_HALF
 
@@ -27,6 +27,19 @@ MANTISSA_BITS = 52
 def bits(value: float) -> int:
     """The 64 bits of a double as an integer."""
     return int(struct.unpack("<Q", struct.pack("<d", value))[0])
+
+
+def is_array(arg: Any) -> bool:
+    """Whether a node is an array: a series of values, or the results of a scan."""
+    if not isinstance(arg, Expr) or arg.op not in ("series", "out"):
+        return False
+    of = arg.args[0]
+    return arg.op == "series" or (isinstance(of, Expr) and of.op == "scan" and int(arg.args[1]) == of.args[0].size)
+
+
+def columns(array: Expr) -> int:
+    """Of an array."""
+    return int(array.args[0]) if array.op == "series" else array.args[0].args[0].results
 
 
 class Module:
@@ -54,6 +67,7 @@ class Module:
         self._functions: dict[Function, str] = {}
         self._tables: dict[Table, str] = {}
         self._loops: dict[Loop, str] = {}
+        self._scans: dict[Scan, str] = {}
         self._allocas: list[str] = []
         self._merged: dict[Expr, list[str]] = {}  # phi nodes of the results of loops that may be skipped
 
@@ -105,6 +119,9 @@ class Module:
             if node.op == "out" and node.args[0] in self._merged:
                 names[node] = self._merged[node.args[0]][int(node.args[1])]
                 continue
+            if node.op == "out" and is_array(node):
+                names[node] = f"{names[node.args[0]]}a"
+                continue
             if node.op == "out":
                 call, index = node.args
                 pointer = f"%{prefix}{node.index}p"
@@ -126,6 +143,13 @@ class Module:
         op, real, whole = node.op, self.real, self.whole
         if op in ("call", "loop"):
             return self._call(node, name, names)
+        if op == "scan":
+            return self._scan(node, name, names)
+        if op == "series":
+            return self._series(node, name, names)
+        if op == "item":
+            array, row, column = node.args
+            return self._load(name, names[array], str(int(row) * columns(array) + int(column)))
         if op == "lookup":
             return self._lookup(node, name, names)
         if op == "lane":
@@ -196,6 +220,76 @@ class Module:
         called = self.loop(function) if isinstance(function, Loop) else self.function(function)
         self._allocas = [*outer, f"  {name} = alloca [{max(len(function.outputs), 1)} x {self.real}]"]
         return [f"call void {called}({', '.join([*args, f'ptr {name}'])})"]
+
+    def _load(self, name: str, array: str, place: str) -> list[str]:
+        """An item of an array."""
+        return [
+            f"{name}p = getelementptr {self.real}, ptr {array}, i64 {place}",
+            f"{name} = load {self.real}, ptr {name}p",
+        ]
+
+    def _series(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
+        """An array of values, on the stack."""
+        items = node.args[1:]
+        self._allocas.append(f"  {name} = alloca [{len(items)} x {self.real}]")
+        lines = []
+        for i, item in enumerate(items):
+            lines.append(f"{name}p{i} = getelementptr {self.real}, ptr {name}, i64 {i}")
+            lines.append(f"store {self.real} {self.operand(item, names)}, ptr {name}p{i}")
+        return lines
+
+    def _scan(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
+        """A call of a scan; its name is that of the pointer to the state at the end, with an `a` to the results."""
+        traced: Scan = node.args[0]
+        args = [
+            f"ptr {names[arg]}" if is_array(arg) else f"{self.real} {self.operand(arg, names)}" for arg in node.args[1:]
+        ]
+        outer, self._allocas = self._allocas, []
+        called = self.scan(traced)
+        self._allocas = [
+            *outer,
+            f"  {name} = alloca [{max(traced.size, 1)} x {self.real}]",
+            f"  {name}a = alloca [{max(traced.results * traced.count, 1)} x {self.real}]",
+        ]
+        return [f"call void {called}({', '.join([*args, f'ptr {name}', f'ptr {name}a'])})"]
+
+    def scan(self, scan: Scan) -> str:
+        """The name of a function that iterates a lowered body over arrays: inputs are arrays, state and captured values."""
+        if scan not in self._scans:
+            name = self._scans[scan] = f"@scan{len(self._scans)}"
+            widths = [width for width in scan.widths if width]
+            inputs, size = scan.body.inputs, scan.size
+            items, captured = inputs[size : size + sum(widths)], inputs[size + sum(widths) :]
+            names = {node: f"%s{i}" for i, node in enumerate(inputs[:size])}
+            names |= {node: f"%c{i}" for i, node in enumerate(captured)}
+            work = ["  %row = sub i64 %left, 1" if scan.backward else f"  %row = sub i64 {scan.count}, %left"]
+            sources = ((j, column) for j, width in enumerate(widths) for column in range(width))
+            work += [f"  %b{j} = mul i64 %row, {width}" for j, width in enumerate(widths)]
+            for node, (j, column) in zip(items, sources, strict=True):
+                names[node] = f"%x{j}i{column}"
+                work.append(f"  %o{j}i{column} = add i64 %b{j}, {column}")
+                work += [f"  {line}" for line in self._load(names[node], f"%a{j}", f"%o{j}i{column}")]
+            work += self.lines(self.ordered(scan.body.live()), names)
+            work.append(f"  %made = mul i64 %row, {scan.results}")
+            for i, out in enumerate(scan.body.outputs[size:]):
+                work += [f"  %m{i} = add i64 %made, {i}", f"  %mp{i} = getelementptr {self.real}, ptr %rows, i64 %m{i}"]
+                work.append(f"  store {self.real} {self.operand(out, names)}, ptr %mp{i}")
+            params = [f"ptr %a{j}" for j in range(len(widths))]
+            params += [f"{self.real} %in{i}" for i in range(size)] + [
+                f"{self.real} %c{i}" for i in range(len(captured))
+            ]
+            signature = ", ".join([*params, "ptr noalias %out", "ptr noalias %rows"])
+            lines = [f"define internal void {name}({signature}) noinline {{", "entry:", *self.allocas()]
+            lines += ["  br label %head", "head:", f"  %left = phi i64 [ {scan.count}, %entry ], [ %left1, %worked ]"]
+            for i, out in enumerate(scan.body.outputs[:size]):
+                lines.append(f"  %s{i} = phi {self.real} [ %in{i}, %entry ], [ {self.operand(out, names)}, %worked ]")
+            lines += ["  %stop = icmp eq i64 %left, 0", "  br i1 %stop, label %end, label %work", "work:", *work]
+            lines += ["  br label %worked", "worked:", "  %left1 = sub i64 %left, 1", "  br label %head", "end:"]
+            for i in range(size):
+                lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
+                lines.append(f"  store {self.real} %s{i}, ptr %out{i}")
+            self.add("\n".join([*lines, "  ret void", "}"]))
+        return self._scans[scan]
 
     def intrinsic(self, name: str, args: int) -> str:
         """The name of an intrinsic function of that many values, declared."""

@@ -28,6 +28,7 @@ LATENCY = {
     "pack": 45,
     "call": 400,
     "loop": 400,
+    "scan": 400,
 }
 IN_VECTORS = {**LATENCY, "div": 24, "sqrt": 30}  # of registers of 8
 ARITHMETIC = 4

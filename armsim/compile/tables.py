@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from armsim.errors import CompileError
-from armsim.expr import Function, Loop, Table
+from armsim.expr import Function, Repetition, Table
 
 SYMBOL = "armsim_table_"
 SYMBOLS = re.compile(SYMBOL.encode() + rb"([0-9a-f]{64})")
@@ -34,8 +34,8 @@ def looked_up(*functions: Function | None) -> Iterator[Table]:
             first = node.args[0] if node.args else None
             if isinstance(first, Table):
                 yield first
-            elif isinstance(first, (Function, Loop)):
-                left.append(first.body if isinstance(first, Loop) else first)
+            elif isinstance(first, (Function, Repetition)):
+                left.append(first.body if isinstance(first, Repetition) else first)
 
 
 def resolved(code: bytes, tables: Callable[[], Iterable[Table]], address: Callable[[str], int]) -> list[Table]:

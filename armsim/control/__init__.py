@@ -8,9 +8,10 @@ from armsim.control.expressions import Expressions
 from armsim.control.feedforward import Feedforward
 from armsim.control.function import FunctionLaw, LawFunction, Told
 from armsim.control.law import FeedbackLaw, Kept, Now, Seen
-from armsim.control.memory import Memory
+from armsim.control.memory import Memory, linear_slots
 from armsim.control.operational_space import OperationalSpace, Posture
 from armsim.control.pid import Pid
+from armsim.control.predictive import CostWeights, Predictive
 from armsim.control.reference import Constant, Desired, Reference
 from armsim.control.signals import OpenLoop
 from armsim.control.state_feedback import StateFeedback
@@ -22,6 +23,7 @@ __all__ = [
     "ComputedTorque",
     "Constant",
     "Controller",
+    "CostWeights",
     "Desired",
     "Encoder",
     "Expressions",
@@ -37,9 +39,11 @@ __all__ = [
     "Output",
     "Pid",
     "Posture",
+    "Predictive",
     "Reference",
     "Seen",
     "StateFeedback",
     "Told",
+    "linear_slots",
     "step_of",
 ]

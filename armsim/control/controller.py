@@ -115,6 +115,7 @@ class Controller:
         start = self.begin()
         names = [f"integral_{name}" for name in joints[: len(start.kept.integrals)]]
         names += [f"filtered_{name}" for name in joints[: len(start.kept.filtered)]]
+        names += [f"plan_{name}_{k}" for k in range(len(start.kept.plan)) for name in joints]
         if start.encoded is not None:
             names += [f"{what}_{name}" for what in ("encoder", "velocity") for name in joints] + ["samples"]
         return names + [f"queued_{name}_{k}" for k in range(self.delay) for name in joints]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from armsim.control.reference import Desired
 from armsim.expr import Scalar, fma, is_number
@@ -69,10 +69,12 @@ class Kept:
     Attributes:
         integrals: ∫e dt of every joint [rad·s or m·s]; none if the law does not integrate.
         filtered: Low-pass filtered derivatives of every joint [rad/s or m/s]; none without a filter.
+        plan: Commands to come beyond those of the reference [V, A, N·m or N], n for each stage of a horizon; none without one.
     """
 
     integrals: list[Scalar] = field(default_factory=list)
     filtered: list[Scalar] = field(default_factory=list)
+    plan: list[list[Scalar]] = field(default_factory=list)
 
 
 def pulled(
@@ -120,7 +122,7 @@ class FeedbackLaw:
     def integrated(self, now: Now, kept: Kept, excess: Sequence[Scalar], period: Scalar) -> Kept:
         """What is remembered a period [s] after a sample, by explicit Euler."""
         rates = self.rates(now, kept, excess).integrals
-        return Kept([x + period * rate for x, rate in zip(kept.integrals, rates, strict=True)], kept.filtered)
+        return replace(kept, integrals=[x + period * rate for x, rate in zip(kept.integrals, rates, strict=True)])
 
     def clamped(self, kept: Kept) -> Kept:
         """What is remembered, within its bounds: a step of continuous control may lead beyond them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 
 from armsim.control.encoder import Encoded
@@ -23,3 +24,8 @@ class Memory:
     kept: Kept = field(default_factory=Kept)
     encoded: Encoded | None = None
     queue: list[list[Scalar]] = field(default_factory=list)
+
+
+def linear_slots(slots: Iterable[str]) -> list[str]:
+    """Those that linear equations have: no motion feels the number of samples, and a plan follows from the state."""
+    return [slot for slot in slots if slot != "samples" and not slot.startswith("plan_")]

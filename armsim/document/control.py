@@ -25,12 +25,14 @@ LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "pid": (("kp", "ki", "kd"), (*INTEGRAL, *DERIVATIVE)),
     "state_feedback": (("K",), ()),
     "computed_torque": (("kp", "kd"), ()),
+    "predictive": (("horizon", "stages", "cost", "period"), ()),
     "expression": (("command",), ()),
     "python": ((), ()),  # a function, which the library is given
 }
 STIFFNESS, DAMPING = "N·m/rad or N/m", "N·m·s/rad or N·s/m"  # of joints and of a tool
+MOST_STAGES = 200
 OF_TOOL = ("frame", "axes", "posture")
-OWN = tuple(dict.fromkeys(key for needed, more in LAWS.values() for key in (*needed, *more)))
+OWN = tuple(dict.fromkeys(key for needed, more in LAWS.values() for key in (*needed, *more) if key != "period"))
 
 
 class RobotReference(Kind[Any]):
@@ -103,6 +105,28 @@ class Encoder(Document):
     )
 
 
+def weights(doc: str) -> PerJoint:
+    """The key of the weights of an error."""
+    return PerJoint(Number(minimum=0), one_for_all=True, default=None, doc=doc, note="0", example="1")
+
+
+class Cost(Document):
+    """What a predictive law minimises: half the integral over its horizon of weights times squares."""
+
+    q = weights("of position errors [1/rad² or 1/m²]")
+    qd = weights("of velocity errors [s²/rad² or s²/m²]")
+    command = PerJoint(
+        Number(above=0),
+        one_for_all=True,
+        doc="of commands beyond those that carry the model along the reference [1/V², 1/A², 1/(N·m)² or 1/N²]",
+        example="1e-3",
+    )
+    range = weights("of positions beyond the joint's limits [1/rad² or 1/m²]")
+    end = Number(
+        "s", minimum=0, default=0.0, doc="for how long the errors at the end of the horizon count", example="0.5"
+    )
+
+
 class Posture(Document):
     """What the joints do as far as it leaves the tool alone: pd control towards `q`, or accelerations with computed_torque."""
 
@@ -166,6 +190,15 @@ class Control(Document):
         note="none; state_feedback needs it",
         example="[[40, 3]]",
     )
+    horizon = Number(
+        "s", above=0, default=None, doc="how far ahead `law: predictive` plans",
+        note="none; predictive needs it", example="0.5",
+    )  # fmt: skip
+    stages = Number(
+        structure=True, whole=True, minimum=1, largest=MOST_STAGES, default=None,
+        doc="into how many pieces of constant commands it divides the horizon", note="none; predictive needs it", example="20",
+    )  # fmt: skip
+    cost = Subdocument(Cost, default=None, doc="what it minimises", note="none; predictive needs it")
     command = PerJoint(
         LawExpression(example="40*e + 3*ed"),
         default=None,
@@ -251,7 +284,9 @@ class Control(Document):
     @property
     def has_model(self) -> bool:
         """Whether its law or its feedforward takes a model of the arm."""
-        return self.law == "computed_torque" or (self.on and (self.feedforward != "none" or bool(self.task)))
+        return self.law in ("computed_torque", "predictive") or (
+            self.on and (self.feedforward != "none" or bool(self.task))
+        )
 
     @property
     def task(self) -> tuple[tuple[str, str], ...]:
@@ -283,8 +318,8 @@ class Control(Document):
             found = f"`{key}: {value.text}`" if isinstance(value, Scalar) else f"`{key}`"
             context.report.add(place, join(path, key), expected, found, mend)
 
-        if self.law == "computed_torque" and self.feedforward not in (None, "none"):
-            unfit("feedforward", "none with computed_torque, which has all of it", "take it out")
+        if self.law in ("computed_torque", "predictive") and self.feedforward not in (None, "none"):
+            unfit("feedforward", f"none with {self.law}, which has all of it", "take it out")
         elif self.given("model") and not self.has_model:
             mend = "add `feedforward: inverse_dynamics`, or take it out"
             unfit("model", "a law or a feedforward that has a model", mend)

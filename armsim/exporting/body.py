@@ -9,7 +9,7 @@ from typing import Any
 from armsim.errors import CompileError
 from armsim.exporting.syntax import Iteration, Syntax
 from armsim.exporting.terms import ATOM, NAME, Term, bracketed
-from armsim.expr import Expr, Function, Loop, Table
+from armsim.expr import Expr, Function, Loop, Scan, Table
 from armsim.expr.graph import CONDITIONS
 
 WIDTH = 88  # characters of an expression, beyond which parts of it become locals
@@ -43,6 +43,7 @@ class Body:
         self.terms = {node: Term(text, NAME) for node, text in inputs.items()}
         self._taken = {text.lower() for text in [*inputs.values(), *names.values()]}
         self._uses: Counter[Expr] = Counter()
+        self._results: dict[Expr, Term] = {}  # of scans
         self._count = 0
 
     def compute(self, function: Function, results: Sequence[Expr | float] | None = None) -> list[str]:
@@ -74,13 +75,25 @@ class Body:
         for node in nodes:
             if node in self.terms or node.op == "input":
                 continue
-            if node.op == "out":
+            if node.op == "out" and node.args[0].op == "scan":
+                self.terms[node] = self._result(node)
+            elif node.op == "out":
                 array, i = node.args
                 self.terms[node] = Term(self.language.item(self.terms[array].text, int(i)), NAME)
             elif node.op == "call":
                 self._call(node)
             elif node.op == "loop":
                 self._loop(node)
+            elif node.op == "scan":
+                self._scan(node)
+            elif node.op == "series":
+                self.terms[node] = self._series([self.term(arg).text for arg in node.args[1:]])
+            elif node.op == "item":
+                array, row, column = node.args
+                width = int(array.args[0]) if array.op == "series" else array.args[0].args[0].results
+                self.terms[node] = Term(
+                    self.language.item(self.terms[array].text, int(row) * width + int(column)), NAME
+                )
             else:
                 self._operation(node)
 
@@ -172,6 +185,49 @@ class Body:
         loop = Iteration(name, counter, begin, captured, repeated.at_most, testing, condition, working)
         self.lines += self.language.loop(loop)
         self.terms[node] = Term(name, NAME)
+
+    def _series(self, items: Sequence[str], size: int = 0) -> Term:
+        """A new array."""
+        name = self.fresh("s")
+        self.arrays.append((name, len(items) or size))
+        self.lines += self.language.series(name, items, size)
+        return Term(name, NAME)
+
+    def _scan(self, node: Expr) -> None:
+        """A scan in place: arrays for its state and its results, and a block for its body."""
+        traced: Scan = node.args[0]
+        widths = [width for width in traced.widths if width]
+        arrays = [self.terms[array].text for array in node.args[1 : len(widths) + 1]]
+        given = [
+            self.local(self.term(arg)) if isinstance(arg, Expr) else self.term(arg)
+            for arg in node.args[len(widths) + 1 :]
+        ]
+        state = self._series([term.text for term in given[: traced.size]] or ["0"]).text
+        results = self._series([], traced.results * traced.count).text if traced.results else ""
+        counter = self.fresh("i")
+        self.counters.append(counter)
+        inner = traced.body
+        texts = [self.language.item(state, i) for i in range(traced.size)]
+        texts += [self.language.place(a, counter, w, i) for a, w in zip(arrays, widths, strict=True) for i in range(w)]
+        terms = [*(Term(text, NAME) for text in texts), *given[traced.size :]]
+        self.terms |= zip(inner.inputs, terms, strict=True)
+        outer, self.lines = self.lines, []
+        self.count(inner.live(), inner.outputs)
+        self.add(inner.live())
+        made = [self._new_local(self.term(out)) if isinstance(out, Expr) else self.term(out) for out in inner.outputs]
+        places = texts[: traced.size]
+        places += [self.language.place(results, counter, traced.results, i) for i in range(traced.results)]
+        work = [*self.lines, *(self.language.assign(a, b.text) for a, b in zip(places, made, strict=True))]
+        self.lines = [*outer, *self.language.sweep(counter, traced.count, traced.backward, work)]
+        self.terms[node] = Term(state, NAME)
+        self._results[node] = Term(results, NAME)
+
+    def _result(self, node: Expr) -> Term:
+        """An entry of the state after a scan, or the array of its results."""
+        of, i = node.args
+        if int(i) == of.args[0].size:
+            return self._results[of]
+        return Term(self.language.item(self.terms[of].text, int(i)), NAME)
 
 
 def _is_condition(arg: Any) -> bool:

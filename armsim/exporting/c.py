@@ -128,6 +128,14 @@ class C(Language):
         passed = given if len(args) <= FEW else f"(const {self.real}[]){{{given}}}"
         return [f"{self.real} {name}[{results}];", f"{function}({passed}, {name});"]
 
+    def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
+        given = f" = {{{', '.join(items)}}}" if items else ""
+        return [f"{self.real} {name}[{len(items) or size}]{given};"]
+
+    def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
+        start, go_on, step = (count - 1, ">= 0", "--") if backward else (0, f"< {count}", "++")
+        return [f"for (int {counter} = {start}; {counter} {go_on}; {counter}{step}) {{", *indented(work), "}"]
+
     def loop(self, loop: Iteration) -> list[str]:
         state = f"{self.real} {loop.name}[{len(loop.begin)}] = {{{', '.join(loop.begin)}}};"
         if loop.at_most == 1:

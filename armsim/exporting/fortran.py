@@ -109,6 +109,16 @@ class Fortran(Language):
         given = ", ".join(args)
         return [f"call {function}({given if len(args) <= FEW else f'[{given}]'}, {name})"]
 
+    def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
+        return [f"{name} = [{', '.join(items)}]"] if items else []
+
+    def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
+        values = f"{count - 1}, 0, -1" if backward else f"0, {count - 1}"
+        return [f"do {counter} = {values}", *indented(work), "end do"]
+
+    def place(self, array: str, row: str, width: int, column: int) -> str:
+        return f"{array}({width} * {row} + {column + 1})"
+
     def loop(self, loop: Iteration) -> list[str]:
         state = f"{loop.name} = [{', '.join(loop.begin)}]"
         if loop.at_most == 1:

@@ -166,6 +166,13 @@ class JavaScript(Language):
     def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
         return [f"const {name} = {function}({', '.join(args)});"]
 
+    def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
+        return [f"const {name} = [{', '.join(items)}];" if items else f"const {name} = new Array({size});"]
+
+    def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
+        start, go_on, step = (count - 1, ">= 0", "--") if backward else (0, f"< {count}", "++")
+        return [f"for (let {counter} = {start}; {counter} {go_on}; {counter}{step}) {{", *indented(work), "}"]
+
     def loop(self, loop: Iteration) -> list[str]:
         state = f"const {loop.name} = [{', '.join(loop.begin)}];"
         if loop.at_most == 1:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from armsim.compile.lower import lower, sincos_function
-from armsim.expr import Expr, Function, Loop, Table, rounded, trace
+from armsim.expr import Expr, Function, Repetition, Table, rounded, trace
 from armsim.expr.elementary import cos, exp, exponential, log, logarithm, sin
 from armsim.records import record
 
@@ -61,7 +61,7 @@ def _collect(function: Function, program: Printable) -> None:
     for node in function.live():
         program.operations.add(node.op)
         first = node.args[0] if node.args else None
-        if isinstance(first, Loop):
+        if isinstance(first, Repetition):
             _collect(first.body, program)
         elif isinstance(first, Function) and first not in program.callees:
             _collect(first, program)

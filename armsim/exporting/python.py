@@ -151,6 +151,13 @@ class Python(Language):
     def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
         return [f"{name} = {function}({', '.join(args)})"]
 
+    def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
+        return [f"{name} = [{', '.join(items)}]" if items else f"{name} = [None] * {size}"]
+
+    def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
+        values = f"reversed(range({count}))" if backward else f"range({count})"
+        return [f"for {counter} in {values}:", *indented(work)]
+
     def loop(self, loop: Iteration) -> list[str]:
         state = f"{loop.name} = [{', '.join(loop.begin)}]"
         if loop.at_most == 1:

@@ -119,7 +119,7 @@ def slot_unit(plant: Plant, slot: str) -> str:
     of = plant.arm.joints[joint].kind
     if kind == "integral":
         return f"{of.length}·s"
-    if kind == "held":
+    if kind in ("held", "plan"):
         return "V" if getattr(plant.command, "output", "") == "voltage" else of.force
     like = KINDS.get(RATES.get(kind, kind))
     return "" if like is None else spoken(like.unit(of))

@@ -67,6 +67,18 @@ class Syntax(ABC):
     def loop(self, loop: Iteration) -> list[str]:
         """Statements that iterate."""
 
+    @abstractmethod
+    def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
+        """Statements that make an array: of items, or of none yet, of a size."""
+
+    @abstractmethod
+    def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
+        """Statements that work once for each value of a counter, from 0 up or down to it."""
+
+    def place(self, array: str, row: str, width: int, column: int) -> str:
+        """An item of an array that has rows, in the row of a counter."""
+        return f"{array}[{width} * {row} + {column}]"
+
     def captured(self, loop: str, i: int, term: Term) -> Term:
         """A captured value within a loop: as it is called outside, unless the language closes loops off."""
         return term

@@ -3,7 +3,7 @@
 from armsim.expr.derivative import as_constant, differentiable, implicit, jacobian, partials, with_jacobian
 from armsim.expr.elementary import cos, exp, log, sin, tan
 from armsim.expr.evaluable import Evaluable
-from armsim.expr.function import Function, Loop, loop, shared, trace
+from armsim.expr.function import Function, Loop, Repetition, loop, shared, trace
 from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import replay
 from armsim.expr.scalar import (
@@ -26,6 +26,7 @@ from armsim.expr.scalar import (
     sqrt,
     where,
 )
+from armsim.expr.scan import Scan, scan
 from armsim.expr.switches import Switches
 from armsim.expr.table import Table, increases
 from armsim.expr.tree import STATIC, Structure, flatten, leaves, mapped, unflatten
@@ -37,7 +38,9 @@ __all__ = [
     "Function",
     "Graph",
     "Loop",
+    "Repetition",
     "Scalar",
+    "Scan",
     "Structure",
     "Switches",
     "Table",
@@ -69,6 +72,7 @@ __all__ = [
     "partials",
     "replay",
     "rounded",
+    "scan",
     "shared",
     "sin",
     "snapped",

@@ -13,7 +13,7 @@ from typing import Any
 from armsim.expr.forward_mode import ForwardMode, Partials
 from armsim.expr.function import Function, innermost, shared, trace
 from armsim.expr.graph import Expr, Graph
-from armsim.expr.replay import replay
+from armsim.expr.replay import OPERATIONS, replay
 from armsim.expr.tree import flatten, leaves, mapped, unflatten
 
 _differentiable: ContextVar[bool] = ContextVar("differentiable", default=False)
@@ -132,7 +132,7 @@ def with_jacobian(body: Callable[..., Any], wrt: Sequence[int], name: str) -> Ca
 
 def inlined(outputs: Sequence[Any], graph: Graph) -> list[Any]:
     """The same outputs with all calls inlined, in the same graph."""
-    return replay(Function("inlined", graph, outputs), graph.inputs)
+    return replay(Function("inlined", graph, outputs), graph.inputs, {**OPERATIONS, "implicit": _implicit})
 
 
 def partials(outputs: Sequence[Any], wrt: Sequence[Expr]) -> list[list[Any]]:

@@ -122,6 +122,8 @@ class ForwardMode:
             return self._of(node.args[1])
         if node.op == "call":
             return {}
+        if node.op in ("scan", "series", "item"):
+            raise NotImplementedError("a scan is not differentiated: state the derivatives of its results (`implicit`)")
         if node.op == "loop":
             self._ends[node] = self._through(node)
             return {}

@@ -11,6 +11,7 @@ from typing import Any
 from armsim.expr.graph import Expr, Graph
 from armsim.expr.tree import flatten, leaves, unflatten
 
+MEMORY = ("loop", "scan", "series", "item")  # operations that compute nothing by themselves
 _depth: ContextVar[int] = ContextVar("depth", default=-1)  # of the graph under trace; -1 where there is none
 
 
@@ -60,7 +61,7 @@ class Function:
                     calls.add(node.args[0])
                     for op, times in node.args[0].args[0].counts().items():
                         total[op] = total.get(op, 0) + times
-            elif node.op not in ("input", "call", "loop"):
+            elif node.op not in ("input", "call", *MEMORY):
                 total[node.op] = total.get(node.op, 0) + 1
         return total
 
@@ -80,13 +81,13 @@ def trace(body: Callable[..., Iterable[Any]], names: Sequence[str], name: str = 
         name: Name of the function.
     """
     graph = Graph(_depth.get() + 1)
-    with _tracing(graph):
+    with nested(graph):
         outputs = list(body(*[graph.input(n) for n in names]))
     return Function(name, graph, outputs)
 
 
 @contextmanager
-def _tracing(graph: Graph) -> Iterator[None]:
+def nested(graph: Graph) -> Iterator[None]:
     """While a graph is under trace, functions that are traced are nested in it and may capture its values."""
     token = _depth.set(graph.depth)
     try:
@@ -116,7 +117,7 @@ def shared(body: Callable[..., Any], name: str) -> Callable[..., Any]:
             return body(*args)
         if (graph, structure) not in traced:
             inner = Graph(graph.depth + 1)
-            with _tracing(inner):
+            with nested(inner):
                 result = body(*unflatten(structure, [inner.input(f"x{i}") for i in range(len(given))]))
             outputs, form = flatten(result)
             traced[graph, structure] = Function(name, inner, outputs), form
@@ -134,7 +135,20 @@ def innermost(scalars: Iterable[Any]) -> Graph | None:
     return max(graphs, key=lambda graph: graph.depth) if graphs else None
 
 
-class Loop:
+class Repetition:
+    """What is iterated on a state.
+
+    Attributes:
+        body: An iteration; captured values of outer graphs are its last inputs.
+        size: Number of state entries.
+    """
+
+    def __init__(self, body: Function, size: int) -> None:
+        self.body = body
+        self.size = size
+
+
+class Loop(Repetition):
     """A traced while loop, the first argument of a "loop" node.
 
     Attributes:
@@ -144,8 +158,7 @@ class Loop:
     """
 
     def __init__(self, body: Function, size: int, at_most: int) -> None:
-        self.body = body
-        self.size = size
+        super().__init__(body, size)
         self.at_most = at_most
 
     @property
@@ -198,7 +211,7 @@ def _traced_loop(
     assert graph is not None
     begin, structure = flatten(list(state))
     inner = Graph(graph.depth + 1)
-    with _tracing(inner):
+    with nested(inner):
         inputs = unflatten(structure, [inner.input(f"s{i}") for i in range(len(begin))])
         done = until(*inputs)
         after, form = flatten(list(body(*inputs)))

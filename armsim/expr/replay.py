@@ -9,6 +9,7 @@ from typing import Any
 from armsim.expr import elementary, scalar
 from armsim.expr.function import Function, Loop, loop
 from armsim.expr.graph import Expr
+from armsim.expr.scan import Scan, scan
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
@@ -72,6 +73,15 @@ def replay(
         elif node.op == "loop":
             repeated, *given = operands
             values[node] = _repeat(repeated, given, operations, calls)
+        elif node.op == "scan":
+            swept, *given = operands
+            values[node] = _sweep(swept, given, operations, calls)
+        elif node.op == "series":
+            width, *given = operands
+            values[node] = [given[i : i + int(width)] for i in range(0, len(given), int(width))]
+        elif node.op == "item":
+            rows, row, column = operands
+            values[node] = rows[int(row)][int(column)]
         elif node.op == "out":
             results, place = operands
             values[node] = results[int(place)]
@@ -94,3 +104,18 @@ def _repeat(
         return results
 
     return loop(state, lambda *x: run(*x)[1:], lambda *x: run(*x)[0], repeated.at_most)
+
+
+def _sweep(
+    swept: Scan, given: Sequence[Any], operations: Mapping[str, Callable[..., Any]], calls: Calls | None
+) -> list[Any]:
+    """Evaluate a traced scan, given its arrays, initial state and captured values: the state at the end, and its results."""
+    arrays = sum(width > 0 for width in swept.widths)
+    state, captured = list(given[arrays : arrays + swept.size]), given[arrays + swept.size :]
+
+    def body(state: list[Any], *items: list[Any]) -> tuple[list[Any], list[Any]]:
+        found = replay(swept.body, [*state, *(x for item in items for x in item), *captured], operations, calls)
+        return found[: swept.size], found[swept.size :]
+
+    end, results = scan(state, body, *given[:arrays], count=swept.count, backward=swept.backward)
+    return [*end, results]

@@ -11,6 +11,7 @@ from armsim.control import (
     ComputedTorque,
     Constant,
     Controller,
+    CostWeights,
     Encoder,
     Expressions,
     FeedbackLaw,
@@ -20,6 +21,7 @@ from armsim.control import (
     OperationalSpace,
     Pid,
     Posture,
+    Predictive,
     Reference,
     StateFeedback,
     step_of,
@@ -63,7 +65,7 @@ def build_controller(
         start = si(scenario.initial.q, arm.initial)
         reference = build_reference(control.reference, parameters, arm, scenario.degrees, start)
     return Controller(
-        law=build_law(control, parameters, arm, known, limit, si),
+        law=build_law(control, parameters, arm, known, limit, reference, si),
         output=output,
         reference=reference,
         limit=limit,
@@ -81,6 +83,7 @@ def build_law(
     arm: Arm,
     model: Arm,
     limit: tuple[Scalar | None, ...],
+    reference: Reference,
     si: Numbers,
 ) -> FeedbackLaw:
     """The law of feedback.
@@ -91,6 +94,7 @@ def build_law(
         arm: The arm.
         model: The arm as the controller knows it.
         limit: Of its commands.
+        reference: What the joints should do.
         si: Converts joint positions.
     """
     law = control.law
@@ -102,6 +106,12 @@ def build_law(
         return StateFeedback(control.K)
     if law == "computed_torque":
         return ComputedTorque(control.output, tuple(control.kp), tuple(control.kd), model)
+    if law == "predictive":
+        stages, cost = int(control.stages), control.cost
+        assert cost is not None  # the law needs one
+        q, qd, beyond = (tuple(cost.entries[key] or [0.0] * arm.n) for key in ("q", "qd", "range"))
+        weights = CostWeights(q, qd, tuple(cost.command), beyond, cost.end)
+        return Predictive(control.output, model, reference, limit, weights, control.horizon / stages, stages)
     if law == "python":
         return FunctionLaw(arm.n)
     if law == "expression":

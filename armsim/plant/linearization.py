@@ -15,10 +15,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from armsim.control import Controller, Memory
+from armsim.control import Controller, Memory, linear_slots
 from armsim.dynamics import frame_pose, solve_held
 from armsim.errors import UsageError
-from armsim.expr import Scalar, both, flatten, leaves, unflatten, where, with_jacobian
+from armsim.expr import Scalar, both, differentiable, flatten, leaves, unflatten, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.plant.driven import held
 from armsim.plant.loads import Acting
@@ -158,7 +158,7 @@ class Linearization:
         command = self.plant.command
         if self.law is None or command is None:
             return []
-        return [slot for slot in command.slots([joint.name for joint in self.plant.arm.joints]) if slot != "samples"]
+        return linear_slots(command.slots([joint.name for joint in self.plant.arm.joints]))
 
     @property
     def inputs(self) -> list[str]:
@@ -261,7 +261,7 @@ class Linearizer:
             q = self.plant.loads.measured(x.q, x.qd, x.currents).q
             encoded = command.encoder.steady(q, control.encoded.velocities, command.period)
             control = replace(control, encoded=encoded)
-        remembered, self._structure = flatten(_uncounted(control))
+        remembered, self._structure = flatten(_linear(control))
         _, (commands, rates) = self._feedback(x.q, x.qd, x.currents, remembered, t)
         K, Z = ([[*by_q, *by_v, *by_i] for by_q, by_v, by_i, _ in rows] for rows in (commands, rates))
         return LinearFeedback(K=K, Kz=[by_z for *_, by_z in commands], Z=Z, Zz=[by_z for *_, by_z in rates])
@@ -274,17 +274,20 @@ class Linearizer:
         assert isinstance(command, Controller)
         command = command.ideal
         memory: Memory = unflatten(self._structure, remembered)
+        memory = replace(memory, kept=replace(memory.kept, plan=command.law.begin().plan))
         if command.period is None:
             return command.command(t, seen, memory), leaves(command.rates(t, seen, memory))
         if memory.encoded is not None:
             memory = replace(memory, encoded=replace(memory.encoded, samples=1.0))
-        commands, after = command.sample(t, seen, memory)
-        return commands, leaves(_uncounted(after))
+        with differentiable():
+            commands, after = command.sample(t, seen, memory)
+        return commands, leaves(_linear(after))
 
 
-def _uncounted(memory: Memory) -> Memory:
-    """The same without the number of samples, which no state feels."""
-    return memory if memory.encoded is None else replace(memory, encoded=replace(memory.encoded, samples=None))
+def _linear(memory: Memory) -> Memory:
+    """The same without what linear equations do not have; see `linear_slots`."""
+    encoded = None if memory.encoded is None else replace(memory.encoded, samples=None)
+    return replace(memory, kept=replace(memory.kept, plan=[]), encoded=encoded)
 
 
 def linearize(plant: Plant, t: float, state: Sequence[float]) -> Linearization:

@@ -34,6 +34,7 @@ BOUNDS |= {
     "velocity": 1e15,
     "samples": 1e15,
     "held": 1e15,
+    "plan": 1e15,
     "queued": 1e15,
     "winding": 1e6,
     "clearance": math.inf,

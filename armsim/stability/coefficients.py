@@ -8,7 +8,7 @@ import numpy as np
 
 from armsim.actuation import largest_force, stall_force
 from armsim.actuation.motor import back_emf_damping, brush_share, voltage_gain
-from armsim.control import Controller
+from armsim.control import Controller, linear_slots
 from armsim.expr import Scalar, where
 from armsim.plant import Linearization, Plant
 from armsim.records import record
@@ -74,7 +74,7 @@ def shapes(plant: Plant) -> list[tuple[int, int]]:
     x = 2 * n + k
     sizes = [(n, n), (n, n), (n, n), (n, k), (n, n), (k, x + n), (5, n)]
     if isinstance(command, Controller):
-        z = sum(slot != "samples" for slot in command.slots([joint.name for joint in plant.arm.joints]))
+        z = len(linear_slots(command.slots([joint.name for joint in plant.arm.joints])))
         sizes += [(n, x), (n, z), (z, x), (z, z)]
     return sizes
 

@@ -20,6 +20,7 @@ NAMES = {
     "integral": "controller integral",
     "held": "command",
     "queued": "command",
+    "plan": "planned command",
     "filtered": "filtered derivative",
     "encoder": "measured position",
     "velocity": "measured velocity",

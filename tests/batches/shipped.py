@@ -40,6 +40,8 @@ class File:
         dt = BRIEF if adaptive else file.steps.dt
         self.steps = 5 if file.steps.period is None else file.steps.period + 2
         self.short = {"duration": self.steps * dt, "log.every": dt}
+        if file.document.control is not None and file.document.control.stages is not None:
+            self.short["control.stages"] = 3
         if adaptive:
             # the method that armsim picks; on every dt it lands where `course` does
             self.short["integrator"] = {"method": with_method(scenario_of(config)).method, "dt": dt}

@@ -27,6 +27,7 @@ SAMPLED = {"period": 2e-3}
 MOVES = {"reference": {"via": [[0.1]], "times": [0.02]}}
 
 KEYS = {"kp": 60, "ki": 30, "kd": 4, "K": [[60, 4]], "command": ["60*e + 4*ed"]}
+KEYS |= {"horizon": 0.05, "stages": 4, "cost": {"q": 100, "command": 1e-3}, **SAMPLED}
 FUNCTIONS = {
     "traceable": lambda told: [where(abs(e) > 0.05, 60.0, 30.0) * e for e in told.e],
     "branching": lambda told: [(60.0 if abs(e) > 0.05 else 30.0) * e for e in told.e],
@@ -46,7 +47,7 @@ def scenarios() -> dict[str, dict]:
 
 
 SCENARIOS = scenarios()
-SAMPLED_OR_NONE = [name for name in SCENARIOS if name.endswith("sampled") or name in ("none", "nothing")]
+SAMPLED_OR_NONE = [name for name in SCENARIOS if name.endswith("sampled") or name in ("none", "nothing", "predictive")]
 OF_SCENARIO = {
     "simulate": "simulate SCENARIO -o out",
     "simulate on floats": "simulate SCENARIO -o out --engine python",

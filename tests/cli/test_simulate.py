@@ -280,6 +280,7 @@ def test_the_python_engine_writes_the_same_bytes_as_machine_code(armsim, empty_f
     dt, rows = (slow.get(name, 4e-4), 1) if adaptive else (scenario.dt, 30)
     brief = ("--set", f"duration={rows * dt!r}", "--set", f"log.every={dt!r}")
     brief += ("--set", "initial.qd=[0.5, 0, 0, 0, 0]") if name == "hold" else ()  # which would not move at all
+    brief += ("--set", "control.stages=3") if name == "arm5_predictive" else ()
     for engine in ("llvm", "python"):
         done = armsim("simulate", name, *brief, "--engine", engine, "-o", engine)
         assert (done.code, done.err) == (0, "")

@@ -30,6 +30,7 @@ from armsim.expr import (
     lookup,
     loop,
     negated,
+    scan,
     shared,
     sin,
     sqrt,
@@ -55,6 +56,11 @@ def expressions(x, count: int) -> list:
         _, s, found = loop([0.0, a, b], lambda k, s, f: [k + 1, f, s * 0.5 - f], lambda k, s, f: k >= 3 + f * 0, 5)
         return s - found
 
+    def swept(a, b):
+        _, rows = scan([a, b], lambda s: ([s[1] * 0.5, s[0] - s[1]], [s[0] * b, 2.0]), count=3)
+        end, back = scan(a, lambda s, x, y: (s * 0.25 + x[0] * x[1] + y, s), rows, [a, b, 1.0], backward=True)
+        return end - back[1] + rows[2][0]
+
     def choices(a, b, c, truth):
         return [
             lambda: a + (b - c),
@@ -74,6 +80,7 @@ def expressions(x, count: int) -> list:
             lambda: lookup(HOLD, a) - lookup(LINES, a * 0.5),
             lambda: squeezed(a, b)[1] + squeezed(b, a)[0],
             lambda: counted(a, b),
+            lambda: swept(a, b),
         ]
 
     for _ in range(count):

@@ -1,0 +1,361 @@
+"""Predictive control: at every sample the commands of a horizon are optimised within their limits, and the first is applied.
+
+Differential dynamic programming with box constraints (Tassa, Mansard and Todorov 2014, *Control-limited differential dynamic
+programming*), the Hessian by Gauss and Newton, one iteration a sample from the plan of the sample before (the real-time
+iteration of Diehl, Bock and Schlöder 2005). A sweep back over the horizon and rollouts along it are scans: all work is of fixed
+length but for the pivoting at limits, so commands are the same bits in every engine, in lanes and in exported code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from armsim.actuation import Output, driven
+from armsim.control.drive import against_viscous, commands_for
+from armsim.control.law import FeedbackLaw, Kept, Now
+from armsim.control.pid import within
+from armsim.control.reference import Desired, Reference
+from armsim.dynamics import bias, clipped_solve, crba, rnea
+from armsim.dynamics.clipped import Law
+from armsim.dynamics.factor import solve_held, solve_ldl
+from armsim.expr import (
+    Scalar,
+    absolute,
+    as_constant,
+    dot,
+    either,
+    fma,
+    implicit,
+    maximum,
+    minimum,
+    scan,
+    where,
+    with_jacobian,
+)
+from armsim.model import Arm
+from armsim.records import record
+
+Rows = list[list[Scalar]]
+SHARES = (1.0, 0.5, 0.25)  # of a change of the plan that are tried; where none costs less, the plan stays
+
+
+@record(frozen=False)
+class CostWeights:
+    """Weights of the errors that a plan is to keep small, an entry a joint; the cost is half the integral of their squares.
+
+    Attributes:
+        q: Of position errors [1/rad² or 1/m²].
+        qd: Of velocity errors [s²/rad² or s²/m²].
+        command: Of commands beyond those that carry the model along the reference [1/V², 1/A², 1/(N·m)² or 1/N²].
+        range: Of positions beyond the joint's limits [1/rad² or 1/m²].
+        end: For how long the errors at the end of the horizon count [s].
+    """
+
+    q: Sequence[Scalar]
+    qd: Sequence[Scalar]
+    command: Sequence[Scalar]
+    range: Sequence[Scalar]
+    end: Scalar
+
+
+@record(frozen=False)
+class Stage:
+    """A stage of a plan.
+
+    Attributes:
+        q: Joint positions at its beginning [rad or m].
+        qd: Joint velocities [rad/s or m/s].
+        command: The command that is held for its length [V, A, N·m or N].
+        base: The command that carries the model along the reference.
+        wanted_q: Desired positions at its beginning.
+        wanted_qd: Desired velocities.
+    """
+
+    q: list[Scalar]
+    qd: list[Scalar]
+    command: list[Scalar]
+    base: list[Scalar]
+    wanted_q: list[Scalar]
+    wanted_qd: list[Scalar]
+
+
+@record(frozen=False)
+class Rollout:
+    """Where a plan leads.
+
+    Attributes:
+        q: Joint positions [rad or m].
+        qd: Joint velocities [rad/s or m/s].
+        cost: Of the way there.
+    """
+
+    q: list[Scalar]
+    qd: list[Scalar]
+    cost: Scalar
+
+
+@record(frozen=False)
+class CostToGo:
+    """What is left of the cost at a state, to second order in its change: of positions, then of velocities, 2 n entries.
+
+    Attributes:
+        gradient: Its first derivative.
+        hessian: Its second derivative, rows of a symmetric matrix.
+    """
+
+    gradient: list[Scalar]
+    hessian: Rows
+
+
+@record(frozen=False)
+class Correction:
+    """How the command of a stage is to change: by a step, and by gains times the change of the state.
+
+    Attributes:
+        step: n entries.
+        gains: n rows of 2 n.
+    """
+
+    step: list[Scalar]
+    gains: Rows
+
+
+@record
+class Predictive(FeedbackLaw):
+    """Commands that minimise a cost over a horizon, by a model of the arm, within the limits of the commands.
+
+    The model has motors with their limits, viscous friction, springs and stops; dry friction, losses of gears, inductances,
+    contacts and external forces are not predicted. A stage is a step of semi-implicit Euler, implicit in what opposes a joint's
+    own velocity, so that back-EMF does not bound its length.
+
+    Attributes:
+        output: What the commands are.
+        model: The arm as the controller knows it.
+        reference: What the joints should do.
+        limit: Bounds of the commands' magnitudes per joint, None where there is none.
+        weights: Of the cost.
+        interval: Length of a stage [s].
+        stages: Of the horizon.
+    """
+
+    output: Output
+    model: Arm
+    reference: Reference
+    limit: tuple[Scalar | None, ...]
+    weights: CostWeights
+    interval: Scalar
+    stages: int
+
+    name = "predictive"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is traced, which is made again."""
+        return {name: x for name, x in vars(self).items() if not name.startswith("_")}
+
+    def begin(self) -> Kept:
+        """The plan: of each stage the commands beyond those that carry the model along the reference."""
+        return Kept(plan=[[0.0] * self.model.n for _ in range(self.stages)])
+
+    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+        """The first commands of the plan, n scalars."""
+        return self._bounded([a + b for a, b in zip(self._base(now, now.t), kept.plan[0], strict=True)])
+
+    def filtered(self, now: Now, kept: Kept, period: Scalar) -> Kept:
+        """The plan of a sample, from that of the one before, which is a period [s] old."""
+        share = period / self.interval
+        later = [*kept.plan[1:], kept.plan[-1]]
+        shifted = [
+            [fma(share, b - a, a) for a, b in zip(u, after, strict=True)]
+            for u, after in zip(kept.plan, later, strict=True)
+        ]
+        return replace(kept, plan=self._improved(now, shifted))
+
+    def _improved(self, now: Now, plan: Rows) -> Rows:
+        """A plan after an iteration: the change that costs least of those tried."""
+        h, horizon = self.interval, self.reference.at(now.t + self.interval * self.stages)
+        start = Rollout(list(now.seen.q), list(now.seen.qd), 0.0)
+
+        def begin(state: tuple[Rollout, Scalar], beyond: list[Scalar]) -> tuple[tuple[Rollout, Scalar], Stage]:
+            at, k = state
+            t = fma(h, k, now.t)
+            desired, base = self.reference.at(t), self._base(now, t)
+            u = self._bounded([a + b for a, b in zip(base, beyond, strict=True)])
+            stage = Stage(at.q, at.qd, u, base, desired.q, desired.qd)
+            return (self._rolled(now.laden, at, stage, u), k + 1.0), stage
+
+        (end, _), stages = scan((start, 0.0), begin, plan)
+        left = self._with_errors(None, end.q, end.qd, horizon.q, horizon.qd, self.weights.end)
+        _, corrections = scan(left, lambda left, stage: self._corrected(now.laden, left, stage), stages, backward=True)
+
+        def along(stage: Stage, change: Correction, at: Rollout, share: Scalar) -> list[Scalar]:
+            """The command of a stage after a share of its correction."""
+            moved = [a - b for a, b in zip([*at.q, *at.qd], [*stage.q, *stage.qd], strict=True)]
+            steps = [dot(row, moved, share * step) for row, step in zip(change.gains, change.step, strict=True)]
+            return self._bounded([u + step for u, step in zip(stage.command, steps, strict=True)])
+
+        def attempt(states: list[Rollout], stage: Stage, change: Correction) -> tuple[list[Rollout], Scalar]:
+            pairs = zip(states, SHARES, strict=True)
+            return [self._rolled(now.laden, at, stage, along(stage, change, at, share)) for at, share in pairs], 0.0
+
+        ends, _ = scan([start] * len(SHARES), attempt, stages, corrections)
+        best: Scalar = 0.0
+        least = self._spent(end, horizon)
+        for share, tried in zip(SHARES, ends, strict=True):
+            spent = self._spent(tried, horizon)
+            best, least = where(spent < least, share, best), where(spent < least, spent, least)
+
+        def take(at: Rollout, stage: Stage, change: Correction) -> tuple[Rollout, list[Scalar]]:
+            new = along(stage, change, at, best)
+            u = [where(best > 0.0, a, b) for a, b in zip(new, stage.command, strict=True)]
+            return self._rolled(now.laden, at, stage, u), [a - b for a, b in zip(u, stage.base, strict=True)]
+
+        _, found = scan(start, take, stages, corrections)
+        first, *rest = found
+        seen, gains = [*start.q, *start.qd], as_constant(corrections[0].gains)
+
+        def by_gains() -> list[Scalar]:
+            moved = [x - y for x, y in zip(seen, as_constant(seen), strict=True)]
+            return [dot(row, moved, u) for row, u in zip(gains, as_constant(first), strict=True)]
+
+        return [implicit(first, by_gains), *map(as_constant, rest)]
+
+    def _base(self, now: Now, t: Scalar) -> list[Scalar]:
+        """The commands that carry the model along the reference at time t, n scalars."""
+        desired = self.reference.at(t)
+        tau = rnea(self.model.at(now.laden), desired.q, desired.qd, desired.qdd)
+        return commands_for(self.model, self.output, against_viscous(self.model, tau, desired.qd), desired.qd)
+
+    def _bounded(self, u: Sequence[Scalar]) -> list[Scalar]:
+        return [within(x, bound) for x, bound in zip(u, self.limit, strict=True)]
+
+    def _rolled(self, laden: Scalar, at: Rollout, stage: Stage, u: list[Scalar]) -> Rollout:
+        """The state after a stage under a command, and the cost with that of the stage."""
+        cost = fma(self.interval, self._errors(at.q, at.qd, stage.wanted_q, stage.wanted_qd), at.cost)
+        for weight, x, base in zip(self.weights.command, u, stage.base, strict=True):
+            beyond = x - base
+            cost = fma(0.5 * self.interval * weight, beyond * beyond, cost)
+        v = self._moved(at.q, at.qd, u, laden)
+        return Rollout([fma(self.interval, x, q) for x, q in zip(v, at.q, strict=True)], v, cost)
+
+    def _spent(self, end: Rollout, horizon: Desired) -> Scalar:
+        """The cost of a horizon with its end."""
+        return fma(self.weights.end, self._errors(end.q, end.qd, horizon.q, horizon.qd), end.cost)
+
+    def _errors(self, q, v, wanted_q, wanted_qd) -> Scalar:
+        """The rate of the cost of errors [1/s]."""
+        total: Scalar = 0.0
+        for weight, error in self._residuals(q, v, wanted_q, wanted_qd):
+            total = fma(0.5 * weight * error, error, total)
+        return total
+
+    def _residuals(self, q, v, wanted_q, wanted_qd) -> list[tuple[Scalar, Scalar]]:
+        """Weights and errors: of n positions, of n velocities, and of n positions beyond limits."""
+        of = self.weights
+        pairs = [(w, x - y) for w, x, y in zip([*of.q, *of.qd], [*q, *v], [*wanted_q, *wanted_qd], strict=True)]
+        for weight, x, joint in zip(of.range, q, self.model.joints, strict=True):
+            lower, upper = joint.bounds
+            within_range = x if lower is None else maximum(x, lower)
+            pairs.append((weight, x - (within_range if upper is None else minimum(within_range, upper))))
+        return pairs
+
+    def _with_errors(self, left: CostToGo | None, q, v, wanted_q, wanted_qd, length: Scalar) -> CostToGo:
+        """A cost to go with that of the errors over a length of time [s]."""
+        n = len(q)
+        gradient = [0.0] * (2 * n) if left is None else [*left.gradient]
+        hessian = [[0.0] * (2 * n) for _ in range(2 * n)] if left is None else [[*row] for row in left.hessian]
+        for k, (weight, error) in enumerate(self._residuals(q, v, wanted_q, wanted_qd)):
+            i, of = k % (2 * n), length * weight
+            beyond = either(error < 0.0, error > 0.0) if k >= 2 * n else True
+            gradient[i] = fma(of, error, gradient[i])
+            hessian[i][i] = hessian[i][i] + where(beyond, of, 0.0)
+        return CostToGo(gradient, hessian)
+
+    @cached_property
+    def _loads(self) -> Callable[..., Any]:
+        """Torques on the joints at velocities v, positions q and under commands u, with their derivatives by v."""
+
+        def loads(v: list[Scalar], q: list[Scalar], u: list[Scalar]) -> list[Scalar]:
+            joints = zip(self.model.joints, u, q, v, strict=True)
+            return [driven(joint, self.output, *x).total for joint, *x in joints]
+
+        return with_jacobian(loads, (0,), "loads")
+
+    @cached_property
+    def _linearized(self) -> Callable[..., Any]:
+        """`_moved` and its derivatives by positions, velocities and commands."""
+        return with_jacobian(self._moved, (0, 1, 2), "moved")
+
+    def _moved(self, q: list[Scalar], v: list[Scalar], u: list[Scalar], laden: Scalar) -> list[Scalar]:
+        """Velocities after a stage with the payloads of a time, n scalars."""
+        tau, slopes = self._loads(v, q, u)
+        arm, h = self.model.at(laden), self.interval
+        M = crba(arm, q)
+        for i, (row, (slope,)) in enumerate(zip(M, slopes, strict=True)):
+            row[i] = row[i] - h * slope[i]
+        qdd = solve_ldl(M, [a - b for a, b in zip(tau, bias(arm, q, v), strict=True)])
+        return [fma(h, a, x) for a, x in zip(qdd, v, strict=True)]
+
+    def _corrected(self, laden: Scalar, left: CostToGo, stage: Stage) -> tuple[CostToGo, Correction]:
+        """The correction of a stage, and the cost to go at its beginning."""
+        n, h = self.model.n, self.interval
+        _, J = self._linearized(stage.q, stage.qd, stage.command, laden)
+        F = [[*by_q, *by_v, *by_u] for by_q, by_v, by_u in J]  # n rows of 3 n: velocities after the stage
+        own, V, g = range(n), left.hessian, left.gradient
+        # the cost to go by the positions before and the velocities after the stage, as q' = q + h v'
+        by_v = [g[n + i] + h * g[i] for i in own]
+        cross = [[V[i][n + j] + h * V[i][j] for j in own] for i in own]
+        twice = [[V[n + i][n + j] + h * (V[i][n + j] + V[n + i][j]) + h * h * V[i][j] for j in own] for i in own]
+        columns = [*zip(*F, strict=True)]
+        bent = [[dot(row, column) for row in twice] for column in columns]
+        Q = [[dot(a, b) for b in bent[: i + 1]] for i, a in enumerate(columns)]  # lower triangle, 3 n
+        slope = [dot(column, by_v) for column in columns]
+        for i in own:
+            slope[i] = slope[i] + g[i]
+            for k, column in enumerate(columns):  # of the positions, which the stage keeps, with all
+                mixed = dot(cross[i], column)
+                a, b = max(i, k), min(i, k)
+                Q[a][b] = Q[a][b] + (2.0 * mixed if i == k else mixed)
+            for j in range(i + 1):
+                Q[i][j] = Q[i][j] + V[i][j]
+        first = 2 * n
+        for i in own:
+            weight = h * self.weights.command[i]
+            slope[first + i] = fma(weight, stage.command[i] - stage.base[i], slope[first + i])
+            Q[first + i][first + i] = Q[first + i][first + i] + weight
+        inner = [Q[first + i][first : first + i + 1] for i in own]
+        step, held = self._step(inner, slope[first:], stage.command)
+        across = [Q[first + i][:first] for i in own]
+        gains = [
+            *zip(*(solve_held(inner, [-x for x in column], held) for column in zip(*across, strict=True)), strict=True)
+        ]
+        gradient = [dot(column, step, slope[k]) for k, column in enumerate(zip(*across, strict=True))]
+        hessian: Rows = [[0.0] * first for _ in range(first)]
+        columns_of_gains = [*zip(*gains, strict=True)]
+        for i in range(first):
+            for j in range(i + 1):
+                hessian[i][j] = hessian[j][i] = dot([row[i] for row in across], columns_of_gains[j], Q[i][j])
+        left = CostToGo(gradient, hessian)
+        before = self._with_errors(left, stage.q, stage.qd, stage.wanted_q, stage.wanted_qd, h)
+        return before, Correction(step, [list(row) for row in gains])
+
+    def _step(self, H: Rows, g: Sequence[Scalar], u: Sequence[Scalar]) -> tuple[list[Scalar], list]:
+        """The change of commands with the least cost within their limits, and which of them a limit holds.
+
+        With w = H d + g, w is 0 within the limits, not negative at the lower and not positive at the upper one. So d is the
+        force of a dry friction in H⁻¹ w = H⁻¹ g + d, whose velocities are w.
+        """
+        n = len(g)
+        if all(bound is None for bound in self.limit):
+            return solve_ldl(H, [-x for x in g]), [False] * n
+        units = [solve_ldl(H, [1.0 if i == j else 0.0 for j in range(n)]) for i in range(n)]
+        inverse = [units[i][: i + 1] for i in range(n)]
+        free = [-dot(row, g) for row in units]
+        bounds = [math.inf if bound is None else bound for bound in self.limit]
+        laws = [Law(i, -bound - x, bound - x) for i, (bound, x) in enumerate(zip(bounds, u, strict=True))]
+        guess = [where(d > law.upper, -1.0, where(d < law.lower, 1.0, 0.0)) for d, law in zip(free, laws, strict=True)]
+        w, d = clipped_solve(inverse, [-x for x in free], laws, guess)
+        return d, [absolute(x) > 0.0 for x in w]

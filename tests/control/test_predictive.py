@@ -1,0 +1,186 @@
+"""Predictive control against regulators, bounded least squares and closed forms; the same bits in every engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_discrete_are
+from scipy.optimize import lsq_linear
+
+import armsim
+from armsim.control import Desired, Kept, Now, Seen
+from armsim.errors import FileFaults
+from armsim.loading import scenario_of
+from armsim.plant import make_plant
+from armsim.plant.linearization import linearize
+from armsim.plant.statics import steady_state
+
+from .test_laws import INERTIA, axis, pose
+
+MOTOR = {"Kp": 2.0, "Ra": 0.5}  # back-EMF decays in INERTIA Ra / Kp² = 85 ms
+STIFF = {"Kp": 20.0, "Ra": 0.5}  # in 0.85 ms, a twentieth of a stage
+COST = {"q": 100, "qd": 1, "command": 1e-2}
+
+
+def predictive(motor: dict[str, Any] | None = None, **control: Any) -> dict[str, Any]:
+    """A vertical axis under the law, stages of 20 ms."""
+    output = "torque" if motor is None else "voltage"
+    given = {"horizon": 3.2, "stages": 160, "cost": COST, "target": [0], "period": 1e-2, "output": output}
+    return axis({"law": "predictive", **given, **control}, motor=motor)
+
+
+def equations(motor: dict[str, Any] | None, h: float) -> tuple[np.ndarray, np.ndarray]:
+    """A and B of a stage: semi-implicit Euler, implicit in back-EMF."""
+    gain, damping = (1.0, 0.0) if motor is None else (motor["Kp"] / motor["Ra"], motor["Kp"] ** 2 / motor["Ra"])
+    decay = 1.0 / (1.0 + h * damping / INERTIA)
+    push = decay * h * gain / INERTIA
+    return np.array([[1.0, h * decay], [0.0, decay]]), np.array([[h * push], [push]])
+
+
+def regulator(motor: dict[str, Any] | None, h: float = 0.02) -> np.ndarray:
+    A, B = equations(motor, h)
+    R = np.array([[h * COST["command"]]])
+    P = solve_discrete_are(A, B, h * np.diag([COST["q"], COST["qd"]]), R)
+    return np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)[0]
+
+
+def now(q: float, qd: float) -> Now:
+    return Now(0.0, Seen([q], [qd]), Desired([0.0], [0.0], [0.0]))
+
+
+@pytest.mark.parametrize("motor", [None, MOTOR, STIFF])
+def test_without_active_limits_the_command_is_that_of_the_linear_quadratic_regulator(motor):
+    scenario = scenario_of(predictive(motor))
+    law, K = scenario.command.law, regulator(motor)
+    for q, qd in ((0.4, 0.0), (0.0, -1.5), (-2.0, 3.0)):
+        kept = law.filtered(now(q, qd), law.begin(), 1e-2)
+        (u,) = law.command(now(q, qd), kept)
+        assert u == pytest.approx(-K @ [q, qd], rel=1e-9)
+    plant = make_plant(scenario)
+    about = linearize(plant, 0.0, steady_state(plant, 0.0, [0.0], [0.0]))
+    assert about.law.K[0] == pytest.approx(-K, rel=1e-9)
+
+
+@pytest.mark.parametrize("limit", [3.0, 15.0, 60.0])
+@pytest.mark.parametrize("motor", [None, MOTOR])
+def test_within_limits_the_plan_is_the_bounded_least_squares_solution(motor, limit):
+    n, h, start = 25, 0.04, np.array([1.0, -2.0])
+    law = scenario_of(predictive(motor, horizon=n * h, stages=n, limit=limit)).command.law
+    kept = law.begin()
+    for _ in range(12):  # at one state, so that the plan is not shifted
+        kept = Kept(plan=law._improved(now(*start), kept.plan))
+    A, B = equations(motor, h)
+    weights = np.sqrt(h * np.array([COST["q"], COST["qd"]]))
+    free, forced = [np.eye(2)], [np.zeros((2, n))]
+    for k in range(n - 1):  # errors at the end of the horizon do not count
+        free.append(A @ free[-1])
+        forced.append(A @ forced[-1])
+        forced[-1][:, k] += B[:, 0]
+    rows = [np.sqrt(h * COST["command"]) * np.eye(n), *(weights[:, None] * G for G in forced)]
+    wanted = [np.zeros(n), *(-weights * (F @ start) for F in free)]
+    best = lsq_linear(np.vstack(rows), np.concatenate(wanted), (-limit, limit), method="bvls", tol=1e-14).x
+    plan = np.ravel(kept.plan)
+    assert (np.abs(plan) == limit).sum() >= (2 if limit < 50 else 0)
+    assert plan == pytest.approx(best, abs=1e-8 * limit)
+
+
+def test_positions_beyond_the_joint_range_cost_as_the_file_says():
+    given = predictive(limit=50, target=[0.5], cost={**COST, "range": 900.0})
+    given["robot"]["joints"][0]["limits"] = {"lower": -1.0, "upper": 0.3}
+    given["duration"] = 6
+    run = armsim.simulate(given)
+    assert run.q[-1, 0] == pytest.approx((100 * 0.5 + 900 * 0.3) / 1000, abs=1e-9)
+    free = armsim.simulate(given, {"control.cost.range": 0})
+    assert free.q[-1, 0] == pytest.approx(0.5, abs=1e-9)
+
+
+def two_link(**more: Any) -> dict[str, Any]:
+    """The two-link arm in a hurry: its torques saturate, and it takes up a payload that the controller knows of."""
+    control = {"law": "predictive", "output": "torque", "period": 5e-3, "limit": [60, 25], "horizon": 0.2, "stages": 8}
+    control |= {"cost": {"q": [200, 100], "qd": 1, "command": 1e-3, "end": 0.1, "range": 50}, "target": [0.3, 1.2]}
+    payload = [{"name": "box", "mass": 0.8, "from": 0.02}]
+    run = {"format": "armsim/scenario/1", "name": "hurry", "robot": "two_link", "duration": 0.04, "payload": payload}
+    return {**run, "integrator": {"method": "rk4", "dt": 1e-3}, "control": control, **more}
+
+
+def test_machine_code_lanes_and_python_floats_give_the_same_bits():
+    run = armsim.simulate(two_link())
+    assert np.abs(run["tau_shoulder_Nm"]).max() == 60.0
+    assert armsim.simulate(two_link(), engine="python").table.tolist() == run.table.tolist()
+    weights = [50.0, 200.0, 800.0, 20.0, 100.0]
+    many = armsim.simulate_many(two_link(), {"control.cost.q[0]": weights, "control.limit[1]": [25.0] * 5})
+    for k, weight in enumerate(weights):
+        alone = armsim.simulate(two_link(), {"control.cost.q[0]": weight})
+        assert many.q[k].tolist() == alone.q[-1].tolist()
+    assert len(set(many.q[:, 0])) == 5
+
+
+def test_a_recording_replays_to_the_bit(tmp_path):
+    recording = armsim.record(two_link())
+    recording.save(tmp_path / "record")
+    assert armsim.replay(tmp_path / "record").comparison.equal
+
+
+def test_commands_keep_to_their_limits_and_a_better_model_controls_better():
+    heavy = {"mass": 1.0, "center": [0, 0, 0]}
+    exact = armsim.simulate(two_link(duration=2.0, payload=heavy))
+    blind = armsim.simulate(two_link(duration=2.0, payload=heavy), {"control.model": "two_link"})
+    for run in (exact, blind):
+        assert np.abs(run["tau_shoulder_Nm"]).max() <= 60.0
+        assert np.abs(run["tau_elbow_Nm"]).max() <= 25.0
+    assert max(abs(exact.q[-1] - [0.3, 1.2])) < 1e-3
+    assert max(abs(blind.q[-1] - [0.3, 1.2])) > 1e-2  # a payload that the model lacks is a load that it does not hold
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "word"),
+    [
+        ({"control.horizon": None}, "control", "horizon"),
+        ({"control.period": None}, "control", "period"),
+        ({"control.cost.command": 0}, "control.cost.command", "positive"),
+        ({"control.stages": 0}, "control.stages", "1"),
+        ({"control.stages": 2.5}, "control.stages", "whole"),
+        ({"control.kp": 10}, "control.kp", "kp"),
+        ({"control.feedforward": "gravity"}, "control.feedforward", "predictive"),
+    ],
+)
+def test_what_the_law_lacks_or_does_not_take_is_refused(change, place, word):
+    with pytest.raises(FileFaults) as refused:
+        armsim.simulate(two_link(), change)
+    assert any(place in fault.path and word in str(fault) for fault in refused.value.faults)
+
+
+def test_horizon_and_cost_belong_to_this_law_alone():
+    with pytest.raises(FileFaults, match="horizon"):
+        armsim.simulate(axis({"law": "pd", "kp": 10, "kd": 1, "target": [0], "horizon": 1}, initial=pose(0.1)))
+
+
+def test_of_the_changes_tried_none_that_costs_more_is_taken():
+    """A plan is at least as good as the one before, also where the model is far from linear."""
+    law = scenario_of(two_link(payload={"mass": 0.5})).command.law
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        q, qd = rng.uniform(-3, 3, 2).tolist(), rng.uniform(-15, 15, 2).tolist()
+        at = replace(now(0.0, 0.0), seen=Seen(q, qd))
+        plan, costs = law.begin().plan, []
+        for _ in range(4):
+            costs.append(spent(law, at, plan))
+            plan = law._improved(at, plan)
+        assert all(b <= a for a, b in zip(costs, costs[1:], strict=False)), costs
+        assert costs[-1] < costs[0]
+
+
+def spent(law: Any, at: Now, plan: list[list[float]]) -> float:
+    """The cost of a plan by its definition, from the law's own steps."""
+    (q, v), total, h = (np.array(at.seen.q), np.array(at.seen.qd)), 0.0, law.interval
+    wanted, base = np.array(law.reference.at(0.0).q), np.array(law._base(at, 0.0))
+    w = law.weights
+    for beyond in plan:
+        u = np.clip(base + beyond, [-60, -25], [60, 25])
+        total += 0.5 * h * (np.dot(w.q, (q - wanted) ** 2) + np.dot(w.qd, v**2) + np.dot(w.command, (u - base) ** 2))
+        v = np.array(law._moved(q.tolist(), v.tolist(), u.tolist(), 0.0))
+        q = q + h * v
+    return total + 0.5 * w.end * (np.dot(w.q, (q - wanted) ** 2) + np.dot(w.qd, v**2))

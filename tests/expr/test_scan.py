@@ -1,0 +1,131 @@
+"""Scans on numbers, in graphs, replayed, and as machine code."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_discrete_are
+
+from armsim.expr import loop, replay, scan, shared, sin, trace, where
+
+ROWS = [[0.3, 1.5], [-2.0, 0.25], [1e3, -7.0]]
+
+
+def same_everywhere(text, names, rows, evaluate):
+    """The text on numbers, replayed and as machine code in scalars and lanes: the same bits; returns them by row."""
+    expected = [list(text(*row)) for row in rows]
+    f = trace(lambda *x: text(*x), names)
+    assert [replay(f, row) for row in rows] == expected
+    assert evaluate(f, np.array(rows).T.tolist()).T.tolist() == expected
+    return expected
+
+
+def test_a_scan_gives_running_sums_from_either_end(evaluate):
+    def text(a, b):
+        end, sums = scan(0.0, lambda s, x: (s + x, s + x), [a, b, 2.0, a * b])
+        back, suffixes = scan(0.0, lambda s, x: (s + x, s + x), [a, b, 2.0, a * b], backward=True)
+        return [end, *sums, back, *suffixes]
+
+    for (a, b), found in zip(ROWS, same_everywhere(text, ["a", "b"], ROWS, evaluate), strict=True):
+        items = [a, b, 2.0, a * b]
+        assert found[1:5] == list(np.cumsum(items))
+        assert found[6:] == list(np.cumsum(items[::-1]))[::-1]
+
+
+def test_results_of_one_scan_are_items_of_the_next(evaluate):
+    def text(a, b):
+        _, squares = scan(a, lambda s, x: (s * 0.5, {"square": x * x, "one": 1.0, "state": s}), [a, b, a - b])
+        ends, _ = scan(
+            [0.0, 0.0], lambda s, x, y: ([s[0] + x["square"] * x["one"], s[1] + y], 0.0), squares, [1.0, 2.0, b]
+        )
+        return [*ends, squares[-1]["state"], squares[1]["one"]]
+
+    for (a, b), found in zip(ROWS, same_everywhere(text, ["a", "b"], ROWS, evaluate), strict=True):
+        assert found == [(a * a + b * b) + (a - b) * (a - b), 3.0 + b, a * 0.25, 1.0]
+
+
+def test_scans_loops_and_functions_nest(evaluate):
+    """A root by Heron's method within a scan within a scan within a loop, with captured values and sines."""
+
+    def root(x, at_most=60):
+        return loop([x], lambda y: [(y + x / y) / 2], lambda y: abs(y * y - x) <= 1e-14 * x, at_most)[0]
+
+    def text(a, b):
+        swing = shared(lambda x: sin(x) + a, "swing")
+
+        def inner(s, x):
+            end, rows = scan(s, lambda t, y: (t + root(y * y + 1.0), swing(t * y)), [x, 2.0 * x, b])
+            return end * 0.1, sum(rows[i] for i in range(3))
+
+        def outer(s, k):
+            end, rows = scan(s, inner, [1.0, b, 0.5])
+            return [end + rows[0] + rows[2], k + 1.0]
+
+        return loop([b, 0.0], outer, lambda s, k: k >= where(a > 0.0, 2.0, 1.0), 10)
+
+    same_everywhere(text, ["a", "b"], [[0.3, 1.5], [-2.0, 0.25], [1.0, -0.7]], evaluate)
+
+
+def test_a_scan_without_series_counts(evaluate):
+    def text(a, b):
+        end, powers = scan(1.0, lambda s: (s * a, s), count=4)
+        return [end, *powers]
+
+    for (a, _), found in zip(ROWS, same_everywhere(text, ["a", "b"], ROWS, evaluate), strict=True):
+        assert found == [a * a * a * a, 1.0, a, a * a, a * a * a]
+
+
+def test_riccatis_recursion_backward_reaches_the_regulator_of_the_algebraic_equation(evaluate):
+    dt, q, r = 0.1, 1.0, 0.01
+
+    def text(gain, rate):
+        """A mass with u gain as its force and velocity decaying at a rate: the first gains of a horizon of 200 steps."""
+        a, b = 1.0 - dt * rate, dt * gain
+
+        def back(P, _):
+            p11, p12, p22 = P
+            up, uv = b * p12, b * p22
+            u = r + b * uv
+            k1, k2 = up / u, (up * dt + uv * a) / u
+            m12, m22 = p11 * dt + p12 * a, (p11 * dt + p12 * a) * dt + (p12 * dt + p22 * a) * a
+            return [q + p11 - k1 * up, m12 - k1 * (up * dt + uv * a), m22 - k2 * (up * dt + uv * a)], [k1, k2]
+
+        _, gains = scan([q, 0.0, 0.0], back, [0.0] * 200, backward=True)
+        return gains[0]
+
+    rows = [[1.0, 0.0], [2.0, 0.7], [0.5, 3.0]]
+    for (gain, rate), K in zip(rows, same_everywhere(text, ["gain", "rate"], rows, evaluate), strict=True):
+        A, B = np.array([[1.0, dt], [0.0, 1.0 - dt * rate]]), np.array([[0.0], [dt * gain]])
+        P = solve_discrete_are(A, B, np.diag([q, 0.0]), np.array([[r]]))
+        assert pytest.approx(np.linalg.solve(r + B.T @ P @ B, B.T @ P @ A)[0], rel=1e-9) == K
+
+
+def test_the_text_of_a_scan_does_not_grow_with_its_length():
+    def nodes(count):
+        f = trace(lambda a: [scan(a, lambda s: (sin(s) + a, s), count=count)[0]], ["a"])
+        return len(f.graph.nodes), f.counts()["sin"]
+
+    assert nodes(10)[0] == nodes(10_000)[0]
+    assert nodes(10_000)[1] == 10_000
+
+
+def test_items_that_differ_in_structure_and_series_of_another_function_are_refused():
+    with pytest.raises(ValueError, match="differ in structure"):
+        trace(lambda a: [scan(a, lambda s, x: (s, s), [[a], [a, a]])[0]], ["a"])
+    with pytest.raises(ValueError, match="changes the structure"):
+        trace(lambda a: [scan(a, lambda s, x: ([s], s), [a, a])[0]], ["a"])
+
+    def elsewhere(a):
+        _, rows = scan(a, lambda s, x: (s, s * x), [a, 2.0])
+        return [shared(lambda b: scan(b, lambda s, x: (s + x, s), rows)[0], "inner")(a)]
+
+    with pytest.raises(ValueError, match="belongs to the function"):
+        trace(elsewhere, ["a"])
+
+
+def test_an_item_beyond_the_end_is_refused():
+    with pytest.raises(IndexError):
+        trace(lambda a: [scan(a, lambda s, x: (s, s * x), [a, 2.0])[1][2]], ["a"])
+    assert math.isclose(scan(1.0, lambda s, x: (s, s * x), [3.0, 2.0])[1][-1], 2.0)
