@@ -2,8 +2,9 @@
 
     python benchmarks/predictive.py [--stages 50 25 100] [--pushes 32]
 
-Solve times are those of the compiled sample (measurement, plan, command) on the states of a run of arm5_predictive, one call after
-the other. Mark: median 0.5 ms, 99 % within 1 ms, with 50 stages. The PID's gains minimise ITAE of the same arm under the push of the shipped scenario (`armsim tune`, all fifteen open, 2556 trials); both laws then meet other pushes.
+Solve times are those of the compiled sample (measurement, plan, command) on the states of a run of arm5_predictive, one call
+after the other. Mark: median 0.5 ms, 99 % within 1 ms, with 50 stages. The PID's gains minimise ITAE of the same arm under the
+shipped scenario's push (`armsim tune`, all fifteen open, 2556 trials); both laws then meet other pushes.
 """
 
 from __future__ import annotations

@@ -26,23 +26,24 @@ STIFF = {"Kp": 20.0, "Ra": 0.5}  # in 0.85 ms, a twentieth of a stage
 COST = {"q": 100, "qd": 1, "command": 1e-2}
 
 
-def predictive(motor: dict[str, Any] | None = None, **control: Any) -> dict[str, Any]:
+def predictive(motor: dict[str, Any] | None = None, spring: float = 0.0, **control: Any) -> dict[str, Any]:
     """A vertical axis under the law, stages of 20 ms."""
     output = "torque" if motor is None else "voltage"
     given = {"horizon": 3.2, "stages": 160, "cost": COST, "target": [0], "period": 1e-2, "output": output}
-    return axis({"law": "predictive", **given, **control}, motor=motor)
+    made = axis({"law": "predictive", **given, **control}, motor=motor)
+    made["robot"]["joints"][0] |= {"spring": {"stiffness": spring}} if spring else {}
+    return made
 
 
-def equations(motor: dict[str, Any] | None, h: float) -> tuple[np.ndarray, np.ndarray]:
+def equations(motor: dict[str, Any] | None, h: float, spring: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """A and B of a stage: semi-implicit Euler, implicit in back-EMF."""
     gain, damping = (1.0, 0.0) if motor is None else (motor["Kp"] / motor["Ra"], motor["Kp"] ** 2 / motor["Ra"])
     decay = 1.0 / (1.0 + h * damping / INERTIA)
-    push = decay * h * gain / INERTIA
-    return np.array([[1.0, h * decay], [0.0, decay]]), np.array([[h * push], [push]])
+    push, pull = decay * h * gain / INERTIA, -decay * h * spring / INERTIA
+    return np.array([[1.0 + h * pull, h * decay], [pull, decay]]), np.array([[h * push], [push]])
 
 
-def regulator(motor: dict[str, Any] | None, h: float = 0.02) -> np.ndarray:
-    A, B = equations(motor, h)
+def regulator(A: np.ndarray, B: np.ndarray, h: float = 0.02) -> np.ndarray:
     R = np.array([[h * COST["command"]]])
     P = solve_discrete_are(A, B, h * np.diag([COST["q"], COST["qd"]]), R)
     return np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)[0]
@@ -52,10 +53,12 @@ def now(q: float, qd: float) -> Now:
     return Now(0.0, Seen([q], [qd]), Desired([0.0], [0.0], [0.0]))
 
 
-@pytest.mark.parametrize("motor", [None, MOTOR, STIFF])
-def test_without_active_limits_the_command_is_that_of_the_linear_quadratic_regulator(motor):
-    scenario = scenario_of(predictive(motor))
-    law, K = scenario.command.law, regulator(motor)
+@pytest.mark.parametrize(("motor", "spring"), [(None, 0.0), (MOTOR, 30.0), (STIFF, 0.0)])
+def test_without_active_limits_the_command_is_that_of_the_linear_quadratic_regulator(motor, spring):
+    given = predictive(motor, spring, cost={**COST, "range": 1e4})
+    given["robot"]["joints"][0]["limits"] = {"lower": -9.0, "upper": 9.0}  # which cost nothing within
+    scenario, K = scenario_of(given), regulator(*equations(motor, 0.02, spring))
+    law = scenario.command.law
     for q, qd in ((0.4, 0.0), (0.0, -1.5), (-2.0, 3.0)):
         kept = law.filtered(now(q, qd), law.begin(), 1e-2)
         (u,) = law.command(now(q, qd), kept)
@@ -63,6 +66,29 @@ def test_without_active_limits_the_command_is_that_of_the_linear_quadratic_regul
     plant = make_plant(scenario)
     about = linearize(plant, 0.0, steady_state(plant, 0.0, [0.0], [0.0]))
     assert about.law.K[0] == pytest.approx(-K, rel=1e-9)
+
+
+def test_errors_at_the_end_of_the_horizon_count_for_the_time_that_the_file_says():
+    n, h, end = 5, 0.02, 0.7
+    law = scenario_of(predictive(MOTOR, 30.0, horizon=n * h, stages=n, cost={**COST, "end": end})).command.law
+    A, B = equations(MOTOR, h, 30.0)
+    Q, R = np.diag([COST["q"], COST["qd"]]), np.array([[h * COST["command"]]])
+    P = end * Q
+    for _ in range(n):
+        K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
+        P = h * Q + A.T @ P @ (A - B @ K)
+    kept = law.filtered(now(0.4, -1.0), law.begin(), h)
+    assert law.command(now(0.4, -1.0), kept) == pytest.approx(-K @ [0.4, -1.0], rel=1e-12)
+
+
+def test_a_reference_is_known_ahead():
+    """A metre in half a second: a plan for where the reference is now lags by 0.1 rad."""
+    via = {"via": [[0.0], [1.0]], "times": [0.5, 1.0], "profile": "minimum_jerk"}
+    given = predictive(limit=40, horizon=0.5, stages=50, reference=via)
+    del given["control"]["target"]
+    run = armsim.simulate({**given, "duration": 1.5})
+    assert np.abs(run["e_R1_rad"]).max() < 0.01
+    assert abs(run.q[-1, 0] - 1.0) < 1e-4
 
 
 @pytest.mark.parametrize("limit", [3.0, 15.0, 60.0])
