@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from armsim.cli.options import Display, Overrides, display_options, flag, print_json, robot_argument, set_option
+from armsim.errors import UsageError
 from armsim.terminal.streams import echo
 
 FORMS = ("text", "latex", "markdown", "python", "c", "fortran")
@@ -19,6 +20,7 @@ Examples:
   armsim derive rr --symbols m1,m2        the other parameters as numbers
   armsim derive arm5 --symbols "m=joints[R2].bodies[0].cylinder.mass"
   armsim derive arm5 --base-parameters    what the motion can tell of masses
+  armsim derive puma560 --base-parameters -o puma.yaml    links that can exist
 """,
 )
 @robot_argument
@@ -38,8 +40,13 @@ Examples:
     help="What to print, and in which language.",
 )
 @flag("--base-parameters", "base", help="Print the inertial parameters that the motion can tell apart.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="With --base-parameters: write links that can exist and have them."
+)
 @display_options
-def command(robot: str, overrides: Overrides, symbols: str | None, form: str, base: bool, display: Display) -> int:
+def command(
+    robot: str, overrides: Overrides, symbols: str | None, form: str, base: bool, output: str | None, display: Display
+) -> int:
     """Derive the equations of motion of ROBOT in symbols, twice, and compare.
 
     One derivation is Newton and Euler's recursion, the text that simulates; the other is Lagrange's equations from energies. The
@@ -54,11 +61,20 @@ def command(robot: str, overrides: Overrides, symbols: str | None, form: str, ba
     )
     if base:
         from armsim.derivation.base import base_parameters
+        from armsim.files.new_file import check_output
+        from armsim.identification.consistent import write_consistent
         from armsim.reports.derivation import base_report
 
+        if output is not None:
+            check_output(output, [robot])
         found = base_parameters(robot, kept, overrides)
-        display.print(lambda: found.summary(), lambda: base_report(found))
+        changed = None if output is None else write_consistent(robot, overrides, output)
+        display.print(lambda: {**found.summary(), "changed": changed}, lambda: base_report(found, output, changed))
         return 0
+    if output is not None:
+        raise UsageError.of(
+            f"-o {output}", "-o with --base-parameters", "it alone", "add --base-parameters, or redirect"
+        )
     from armsim.derivation.derive import derive
 
     derivation = derive(robot, kept, overrides)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 
 from armsim.derivation.base import BaseParameters
@@ -14,8 +15,8 @@ MEANING = (
 )
 
 
-def base_report(found: BaseParameters) -> str:
-    """The base parameters of an arm as text."""
+def base_report(found: BaseParameters, output: str | None = None, changed: Sequence[str] | None = None) -> str:
+    """The base parameters of an arm as text, and which links a file that has been written changes."""
     count = len(found.parameters)
     title = (
         f"{found.robot}: {count} base parameters of {found.of} inertial parameters; "
@@ -34,4 +35,9 @@ def base_report(found: BaseParameters) -> str:
         lines += wrap(text, WIDTH, subsequent_indent=" " * 7, break_long_words=False, break_on_hyphens=False)
     if found.unseen:
         lines += ["", wrapped(f"no motion shows {', '.join(found.unseen)}")]
+    if output is not None:
+        links = (
+            f"other bodies on {', '.join(changed)}, a choice that no motion can tell" if changed else "no link changed"
+        )
+        lines += ["", wrapped(f"written {output}: {links}")]
     return "\n".join(lines)

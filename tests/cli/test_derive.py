@@ -79,3 +79,16 @@ def test_without_sympy_it_says_how_to_get_it(armsim, monkeypatch, told):
     wrong = armsim("derive", "two_link")
     assert (wrong.code, wrong.out) == (2, "")
     told(wrong.err)
+
+
+def test_links_that_can_exist_are_written_beside_the_base_parameters(armsim, tmp_path):
+    file = tmp_path / "puma.yaml"
+    done = armsim("derive", "puma560", "--base-parameters", "-o", file)
+    assert done.code == 0
+    assert " ".join(done.out.split()).endswith(
+        "puma.yaml: other bodies on J1, J2, J3, J4, J5, J6, a choice that no motion can tell"
+    )
+    assert "moments" in armsim("check", "puma560").out + armsim("check", "puma560").err
+    assert "moments" not in armsim("check", file).out + armsim("check", file).err
+    assert armsim("derive", "puma560", "--base-parameters", "-o", file).code == 2
+    assert armsim("derive", "puma560", "-o", tmp_path / "other.yaml").code == 2
