@@ -13,7 +13,12 @@ PAGE = Path(__file__).with_name("measures.md")
 
 def names(name: str, kind: MeasureKind) -> str:
     """What a kind of measure is called: of the arm or the tool, and of a joint or a frame."""
-    others = {"arm": [], "either": [f"{name}_R2"], "frame": [name_of_frame(name, "left_tip")]}[kind.of]
+    others = {
+        "arm": [],
+        "either": [f"{name}_R2"],
+        "frame": [name_of_frame(name, "left_tip")],
+        "contact": [f"{name}_tool_floor"],
+    }[kind.of]
     return " ".join(f"`{each}`" for each in (name, *others))
 
 

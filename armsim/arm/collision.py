@@ -21,11 +21,13 @@ class Collisions:
         until: Up to when [s]: the end, or where a run diverged.
         approaches: Of each pair that is watched, those that touch first, by time, then the others by distance.
         left_out: Pairs that are not watched, as they touch in the robot's initial pose.
+        unseen: Terrain and payloads, which have no distances.
     """
 
     until: float
     approaches: list[Approach]
     left_out: list[str]
+    unseen: list[str]
 
     @property
     def touches(self) -> list[Approach]:
@@ -55,4 +57,9 @@ def collisions(scenario: Scenario, reference: bool = False) -> Collisions:
     else:
         raise UsageError.of(scenario.name, "`control` with a reference", "none", "check the motion itself")
     left_out = [name for name in scenario.arm.pairs if name not in robot.pairs]
-    return Collisions(float(rows[0][-1]), robot.approaches(*rows), left_out)
+    return Collisions(
+        float(rows[0][-1]),
+        robot.approaches(*rows),
+        left_out,
+        [*scenario.arm.terrain, *(it.name for it in scenario.arm.payloads)],
+    )

@@ -65,7 +65,8 @@ class Variants:
 
     def plant(self, scenario: Scenario) -> Plant:
         """The plant of a variant."""
-        return replace(plant_of_run(scenario), audit=self.plan.plant.audit)
+        asked = self.plan.plant
+        return replace(plant_of_run(scenario), audit=asked.audit, times=asked.times)
 
     def made(self, values: Sequence[Scalar]) -> PlantStart:
         """The plant of a variant, and the start of its run."""

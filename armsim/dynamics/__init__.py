@@ -2,7 +2,7 @@
 
 from armsim.dynamics.aba import aba
 from armsim.dynamics.clipped import Law, clipped_solve, leeway
-from armsim.dynamics.contact import Contact, Touch, contact_wrenches, contacts_of, effective_mass
+from armsim.dynamics.contact import CLOSED, Contact, Touch, contact_wrenches, contacts_of, effective_mass, stick_slopes
 from armsim.dynamics.crba import crba, mass_matrix
 from armsim.dynamics.energy import kinetic_energy, potential_energy
 from armsim.dynamics.external import (
@@ -33,6 +33,7 @@ from armsim.dynamics.regressor import RegressorColumn, inertial_columns, inertia
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, rnea
 
 __all__ = [
+    "CLOSED",
     "OF_FRAME",
     "Algorithm",
     "Contact",
@@ -82,6 +83,7 @@ __all__ = [
     "rnea",
     "solve_held",
     "solve_ldl",
+    "stick_slopes",
     "told_to",
     "watched_pairs",
 ]

@@ -11,6 +11,7 @@ from armsim.dynamics.crba import crba
 from armsim.dynamics.external import OF_FRAME, ExternalWrench, link_wrenches
 from armsim.dynamics.factor import solve_ldl
 from armsim.dynamics.jacobian import frame_jacobian
+from armsim.dynamics.kinematics import frame_position
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import Scalar, both, divided, dot, exp, negated, sqrt, where
 from armsim.geometry import Obstacle, Surface
@@ -20,6 +21,7 @@ from armsim.spatial import ZERO, Vector, cross
 
 ANCHOR = ("anchorx", "anchory", "anchorz")
 COEFFICIENT = "coefficient"
+CLOSED = "closed"
 VANISHING = (
     1e-60  # N²: what is added to the square of a force that is divided by, which may be 0 where the contact is apart
 )
@@ -31,6 +33,7 @@ class Touch:
 
     Attributes:
         gap: Distance from the solid, negative by the penetration [m].
+        rate: Of the gap [m/s].
         normal: Unit normal of the solid there.
         normal_force: [N].
         friction: Friction force on the arm [N].
@@ -39,6 +42,7 @@ class Touch:
     """
 
     gap: Scalar
+    rate: Scalar
     normal: Vector
     normal_force: Scalar
     friction: Vector
@@ -88,9 +92,9 @@ class Contact(ExternalWrench):
         kept = exp(-dt * friction.stiffness / friction.damping)
         return {name: rest + (states[name] - begun[name]) * kept for name, rest in self.begin(after).items()}
 
-    def gap(self, center: Vector) -> Scalar:
-        """Distance from the solid where its centre is at a place, negative by the penetration [m]."""
-        return self.obstacle.gap(center)[0] - self.radius
+    def clearance(self, center: Vector) -> Scalar:
+        """How far from the solid it is at least where its centre is at a place [m]; 0 or less where it touches."""
+        return self.obstacle.clearance(center) - self.radius
 
     def state(self, part: str) -> str:
         """The name of a further state."""
@@ -109,7 +113,7 @@ class Contact(ExternalWrench):
         force = self.surface.normal_force(gap, normal_speed)
         friction = self.surface.friction
         if friction is None:
-            return Touch(gap, n, force, ZERO, ZERO, {})
+            return Touch(gap, normal_speed, n, force, ZERO, ZERO, {})
 
         states = {**self.begin(center), **told}
         rolling = cross(w, n * self.radius)  # of the anchor while the contact sticks
@@ -129,7 +133,7 @@ class Contact(ExternalWrench):
             settled = where(both(slips, touches), friction.kinetic, friction.static)
             rates[self.state(COEFFICIENT)] = (settled - coefficient) * pace
         slip = tangential(creep, n) * where(touches, 1.0, 0.0)
-        return Touch(gap, n, force, trial * -share, slip, rates)
+        return Touch(gap, normal_speed, n, force, trial * -share, slip, rates)
 
 
 def contacts_of(arm: Arm) -> tuple[Contact, ...]:
@@ -160,6 +164,24 @@ def effective_mass(arm: Arm, q: Sequence[Scalar], at: LinkFrame, normal: Vector)
     columns = zip(*frame_jacobian(arm, q, at)[3:], strict=True)
     along_normal = [normal.dot(Vector(*column)) for column in columns]
     return divided(1.0, dot(along_normal, solve_ldl(crba(arm, q), along_normal)))
+
+
+def stick_slopes(contact: Contact, arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
+    """What a closed contact that sticks adds to the joints of an arm at q.
+
+    Returns:
+        Its stiffness [N·m/rad] and its damping [N·m·s/rad] by joints, or per m, n rows of n each; and the rate at which its
+        anchor settles where it is apart [1/s].
+    """
+    surface, columns = contact.surface, zip(*frame_jacobian(arm, q, contact.at), strict=True)
+    _, normal = contact.obstacle.gap(frame_position(arm, q, contact.at))
+    points = [Vector(*x[3:]) - cross(Vector(*x[:3]), normal * contact.radius) for x in columns]
+    friction = surface.friction
+    k, c = (0.0, 0.0) if friction is None else (friction.stiffness, friction.damping)
+    slopes = [(surface.stiffness, k), (0.0 if surface.hunt_crossley else surface.damping, c)]
+    pairs = [(a.dot(b), normal.dot(a) * normal.dot(b)) for a in points for b in points]
+    found = [across * whole + (along - across) * part for along, across in slopes for whole, part in pairs]
+    return [*found, 0.0 if friction is None else divided(k, c)]
 
 
 def tangential(x: Vector, n: Vector) -> Vector:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from armsim.expr import Table, fma, lookup
 from armsim.geometry.shapes import Gap, polar
@@ -44,6 +46,15 @@ class HeightField:
         across, along = (Table(places, _numbers(len(places)), "linear") for places in (x, y))
         columns, rows = (Table(_numbers(len(places) - 1), _numbers(len(places) - 1), "zero") for places in (x, y))
         return HeightField(across, along, columns, rows, Table(_numbers(len(heights)), heights, "zero"))
+
+    @cached_property
+    def nearness(self) -> float:
+        """What share of a gap above 0 the true distance is at least, by the steepest edge of a cell, along x and y at once."""
+        x, y, z = self.across.x, self.along.x, self.heights.y
+        width = len(x)
+        lines = [(x, z[k : k + width]) for k in range(0, len(z), width)] + [(y, z[k::width]) for k in range(width)]
+        steepest = max(abs(slope) for at, line in lines for slope in Table(at, line, "linear").slope.y)
+        return 1.0 / math.hypot(1.0, steepest, steepest)
 
     def gap(self, point: Vector) -> Gap:
         """The signed distance of a point from the tangent plane of the surface [m], and the upward unit normal."""

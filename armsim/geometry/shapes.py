@@ -111,6 +111,10 @@ class Obstacle:
         distance, normal = self.shape.gap(self.pose.inverse.point(point))
         return distance, self.pose.rotation @ normal
 
+    def clearance(self, point: Vector) -> Scalar:
+        """How far a point outside is from the obstacle at least [m]; above 0 only outside."""
+        return self.gap(point)[0] * getattr(self.shape, "nearness", 1.0)
+
 
 def polar(v: Vector, instead: Vector = Z) -> tuple[Scalar, Vector]:
     """Length and direction of a vector; another direction where its length is 0."""

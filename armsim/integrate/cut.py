@@ -19,6 +19,7 @@ from armsim.expr import (
 )
 from armsim.integrate.bracket import Bracket
 from armsim.integrate.events import least
+from armsim.integrate.graze import first_graze
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 from armsim.records import record
@@ -47,8 +48,8 @@ class Part:
 def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     """The state at t + h, by as many steps of a method as events and corners of the rates cut it into.
 
-    Events are located to `bracket.EVENT`; those that are met and left within a part are not seen. A step with more than `MOST`
-    attempts is carried out whole, and what friction has stopped within it is at rest at its end.
+    Events are located to `bracket.EVENT`; those that are met and left within a part are seen by `first_graze` alone. A step with
+    more than `MOST` attempts is carried out whole, and what friction has stopped within it is at rest at its end.
 
     Args:
         trial: The method's step.
@@ -63,7 +64,9 @@ def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar)
     corner = system.until_corner(t)
     if not guards and corner is None:
         return whole
-    uncut = least(guards) >= 0.0 if corner is None else both(least(guards) >= 0.0, corner >= h)
+    _, grazed = first_graze(smooth, y, whole, h, lambda tried: trial(smooth, t, y, tried)[0])
+    smooth_so_far = least([grazed, *guards]) >= 0.0
+    uncut = smooth_so_far if corner is None else both(smooth_so_far, corner >= h)
 
     def body(now: Part) -> list[Part]:
         left = h - now.done
@@ -74,12 +77,14 @@ def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar)
         tried = where(now.bracket.locating, now.bracket.estimate(located), proposed)
         part = system.branch(begin, now.y, tried)
         end, _ = trial(part, begin, now.y, tried)
+        met, grazed = first_graze(part, now.y, end, tried, lambda within: trial(part, begin, now.y, within)[0])
         guard = least(part.guards(begin + tried, now.y, end))
         tried, end = implicit((tried, end), lambda: at_root(part, begin, now, tried, end, guard))
+        lowest = where(met < tried, grazed, guard)
         at_event = both(now.bracket.locating, located)
-        passed = both(guard < 0.0, negated(at_event))
+        passed = both(lowest < 0.0, negated(at_event))
         narrowing = either(passed, both(now.bracket.locating, negated(at_event)))
-        closer = now.bracket.narrowed(tried, guard, passed, tried)
+        closer = now.bracket.narrowed(tried, lowest, passed, met)
         end = part.arrest(now.y, end, tried)
         return [
             Part(

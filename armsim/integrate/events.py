@@ -8,6 +8,7 @@ from typing import Any
 
 from armsim.expr import Scalar, absolute, both, clip, either, fma, loop, maximum, minimum, where
 from armsim.integrate.extension import SmoothStep
+from armsim.integrate.graze import first_graze
 from armsim.integrate.motion import Motion
 from armsim.records import record
 
@@ -185,6 +186,9 @@ def first_met(
         for side in smooth.mode:
             holds = either(holds, absolute(side) < 0.5)
         looked(HOLDING, smooth.holding, len(smooth.mode), holds)
+    met, grazed = first_graze(smooth, start, step.end, step.h, lambda t: step.at(t / step.h)[1], unsure)
+    earlier = met < share * step.h
+    share, guard = where(earlier, met / step.h, share), where(earlier, grazed, guard)
     return share, guard, both(vague, step.h > RESOLVED)
 
 

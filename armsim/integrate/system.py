@@ -105,6 +105,10 @@ class System:
         """
         return []
 
+    def gaps(self, y: Motion) -> list[tuple[Scalar, Scalar]]:
+        """The guards of a branch that may turn twice within a step, and their rates."""
+        return []
+
     def spares(self, t: Scalar, y: Motion) -> list[Scalar]:
         """Lower bounds of the margins that are quicker to compute."""
         return []

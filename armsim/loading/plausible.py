@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from armsim import document
 from armsim.document.bodies import payload_bodies
 from armsim.document.kinds import join
+from armsim.document.scenario import ADAPTIVE, AUTO
 from armsim.dynamics import crba, pivots
 from armsim.files.faults import Fault
 from armsim.files.nodes import Place
@@ -19,6 +20,7 @@ from armsim.formulas.quantity import Quantity
 from armsim.loading.build import build_body, build_tensor
 from armsim.loading.motor_ratings import ratings_doubts
 from armsim.loading.principal import principal_moments
+from armsim.loading.scenario import Scenario
 from armsim.loading.settle import settle
 from armsim.loading.units import angle_doubts, mass_of, other_units, too_heavy
 from armsim.model import Arm
@@ -142,6 +144,17 @@ def picked_up_late(scenario: document.Scenario, duration: float) -> Iterator[Fau
                 f"{start.of('s')}: the run does not carry `{item.name}`",
                 "pick it up earlier, or make `duration` longer",
             )
+
+
+def chattering(scenario: Scenario) -> Iterator[Fault]:
+    """Warnings of an adaptive method on terrain: a point that comes to rest in a crease chatters across it."""
+    method, arm = scenario.file.document.integrator.method, scenario.arm
+    if method in (AUTO, *ADAPTIVE) and arm.terrain and arm.contacts:
+        expected = (
+            "a fixed step on terrain: a point at rest in a crease chatters, by adaptive methods in steps below 1e-6 s"
+        )
+        mend = "write for example `integrator: {method: rk4, dt: 1e-4}`, if one may come to rest there"
+        yield Fault(Place(scenario.name), "integrator.method", expected, method, mend)
 
 
 def _of_pitch(pitch: Quantity | None, path: str) -> Iterator[Fault]:

@@ -218,6 +218,8 @@ def _pairs(log: document.Log, arm: Arm) -> tuple[str, ...]:
                 if arm.pairs
                 else "give two links `bodies` with sizes, or a `world`"
             )
+            if any(name.endswith(f"_{of}") for of in (*arm.terrain, *(it.name for it in arm.payloads))):
+                mend = "leave it out: terrain and payloads have no distances; the columns of a contact have its gap"
             raise refuse(
                 node.place, f"log.distances[{i}]", "two names of `armsim check --collision`, as R5_floor", name, mend
             )

@@ -54,9 +54,8 @@ def build_surface(it: document.Obstacle) -> Surface | SoftSurface | None:
     if given is not None:
         own = _or(given.stiffness, it.stiffness), _or(given.damping, damping)
         friction = CoulombFriction(given.static, given.kinetic, *own)
-    if it.law == HUNT_CROSSLEY:
-        return Surface(it.stiffness, _or(it.dissipation, 0.0), True, friction)
-    return Surface(it.stiffness, damping, False, friction)
+    by_depth = it.law == HUNT_CROSSLEY
+    return Surface(it.stiffness, _or(it.dissipation, 0.0) if by_depth else damping, by_depth, friction)
 
 
 def _or(value: Scalar | None, default: Scalar) -> Scalar:

@@ -17,6 +17,7 @@ from armsim.measures.aggregates import (
     TimeIntegral,
     TimeOf,
 )
+from armsim.measures.contact import CONTACT_TIME, contact_time
 from armsim.measures.distance import nearest
 from armsim.measures.disturbance import disturbance_peak, recovery_time
 from armsim.measures.drive import chatter, peak_torque, rms_rate_of_command, rms_torque
@@ -81,6 +82,13 @@ KINDS: dict[str, MeasureKind] = {
     "peak_tool_error": MeasureKind("largest such distance", "m", of_frame_error(Peak), "frame"),
     "least_distance": MeasureKind(
         "least distance of links from each other and from the world, see docs/collision.md", "m", nearest, "arm"
+    ),
+    CONTACT_TIME: MeasureKind(
+        "time for which a contact is closed: to the instants of touch and lift, of methods that locate events; of the arm one"
+        " number per contact",
+        "s",
+        contact_time,
+        "contact",
     ),
     "rise_time": MeasureKind(
         "from when q is first a tenth of its way from start to goal to when it is first nine tenths of it; infinite if it"

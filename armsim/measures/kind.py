@@ -23,7 +23,7 @@ class Request:
         plant: The plant.
         joint: Index of the joint that it is asked of, None for the whole arm.
         band: In brackets after the name; None without.
-        frame: Name of the frame that it is asked of.
+        frame: Name of the frame, or of the contact, that it is asked of.
     """
 
     name: str
@@ -99,14 +99,14 @@ class MeasureKind:
         unit: Of its result, for docs/measures.md.
         make: Makes it; may raise UsageError.
         of: Whether it is of the whole arm alone; or also of a joint, as `name_R2`; or of the tool, and also of a frame, see
-            `name_of_frame`.
+            `name_of_frame`; or of all contacts, and likewise of one.
         banded: Whether it takes a band in brackets.
     """
 
     doc: str
     unit: str
     make: Callable[[Request], Measure]
-    of: Literal["arm", "either", "frame"] = "either"
+    of: Literal["arm", "either", "frame", "contact"] = "either"
     banded: bool = False
 
 

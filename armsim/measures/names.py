@@ -45,14 +45,13 @@ class _Reader:
 
     def __init__(self, plant: Plant) -> None:
         self.plant = plant
-        self.known: dict[str, tuple[str, dict[str, Any]]] = {}  # kind, and which joint or frame, by name
+        self.known: dict[str, tuple[str, dict[str, Any]]] = {}  # kind, and which joint, frame or contact, by name
         for name, kind in KINDS.items():
             self.known[name] = name, {}
             if kind.of == "either":
                 self.known |= {f"{name}_{joint.name}": (name, {"joint": i}) for i, joint in enumerate(plant.arm.joints)}
-            if kind.of == "frame":
-                frames = [frame.name for frame in plant.arm.frames]
-                self.known |= {name_of_frame(name, frame): (name, {"frame": frame}) for frame in frames}
+            named: Any = {"frame": plant.arm.frames, "contact": plant.arm.contacts}.get(kind.of, ())
+            self.known |= {name_of_frame(name, of.name): (name, {"frame": of.name}) for of in named}
         self.works = {f"work_{source}": source for source in plant.loads.others}
         self.aggregates = [*AGGREGATES, *(name for name, (kind, _) in self.known.items() if KINDS[kind].banded)]
         self.words = [name for name in (*self.known, *self.works, *plant.nameable.named) if not name.isidentifier()]

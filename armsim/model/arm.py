@@ -247,13 +247,18 @@ class Arm:
         Neighbours have no link with solids between them. Terrain and points have no distances.
         """
         solid = dict.fromkeys(it.name for it in self.solids)
-        pairs = [(a, it.name) for a in solid for it in self.world if not isinstance(it.shape, HeightField)]
+        pairs = [(a, it.name) for a in solid for it in self.world if it.name not in self.terrain]
         for b in solid:
             way = [self.link_names[i] for i in self.path(self.link_names.index(b))[1:]]
             before = next((name for name in way if name in solid), None)
             earlier = takewhile(b.__ne__, solid)
             pairs += [(a, b) for a in earlier if a != before]
         return {f"{a}_{b}": (a, b) for a, b in pairs}
+
+    @property
+    def terrain(self) -> list[str]:
+        """Names of what has no distances in the world."""
+        return [it.name for it in self.world if isinstance(it.shape, HeightField)]
 
     def carried_by(self, frame: LinkFrame) -> Inertia:
         """The sum of a frame's payloads, about its origin."""

@@ -5,7 +5,7 @@ A load on a single joint is a part of `armsim.actuation.JointTorque`; here they 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from typing import Any
@@ -28,6 +28,7 @@ from armsim.actuation import (
 from armsim.actuation import motor as dc
 from armsim.control import Command, Controller, Memory, Seen
 from armsim.dynamics import (
+    CLOSED,
     Contact,
     ExternalWrench,
     Touch,
@@ -39,7 +40,7 @@ from armsim.dynamics import (
     own_poses,
     told_to,
 )
-from armsim.expr import Scalar, Switches, Table, absolute, either, maximum, negated
+from armsim.expr import Scalar, Switches, Table, absolute, either, maximum, negated, shared, where
 from armsim.integrate import Motion
 from armsim.model import Arm, Coupling, Joint, Motor
 from armsim.plant.pickup import works_of
@@ -82,6 +83,8 @@ class Loads:
         integrated: Whether the integrator advances the armature currents, where they are states.
         located: Whether the integrator locates events; else a command that jumps does so only between steps.
         audit: Whether powers are wanted.
+        times: Whether the time for which contacts are closed is a further state.
+        far: Whether contacts are left out.
     """
 
     arm: Arm
@@ -90,6 +93,8 @@ class Loads:
     integrated: bool
     located: bool
     audit: bool
+    times: bool = False
+    far: bool = False
 
     @property
     def sampled(self) -> bool:
@@ -111,7 +116,7 @@ class Loads:
     @cached_property
     def contacts(self) -> tuple[Contact, ...]:
         """The contacts with the world, which follow the motion likewise."""
-        return contacts_of(self.arm)
+        return () if self.far else contacts_of(self.arm)
 
     @property
     def reach(self) -> Scalar:
@@ -122,7 +127,7 @@ class Loads:
         """The further states of contacts that stick at joint positions q without friction force, by name."""
         found: dict[str, Scalar] = {}
         for contact, center in zip(self.contacts, self.centers(q), strict=True):
-            found |= contact.begin(center)
+            found |= contact.begin(center) | ({contact.state(CLOSED): 0.0} if self.times else {})
         return found
 
     def centers(self, q: Sequence[Scalar]) -> list[Vector]:
@@ -135,7 +140,7 @@ class Loads:
     def others(self) -> tuple[str, ...]:
         """Names of the works of what not every arm has."""
         springs = (SPRINGS,) if self.arm.sprung else ()
-        contacts = (CONTACTS,) if self.contacts else ()
+        contacts = (CONTACTS,) if self.arm.contacts else ()
         couplings = (COUPLINGS,) if self.elastic else ()
         return (*springs, *couplings, *contacts, *works_of(self.arm))
 
@@ -329,6 +334,14 @@ class Loads:
         told = told_to(self.arm, self.contacts, t, y.q, y.v, y.z.contacts)
         return [contact.touch(told) for contact in self.contacts]
 
+    @cached_property
+    def approaches(self) -> Callable[[Sequence[Scalar], Sequence[Scalar]], list[tuple[Scalar, Scalar]]]:
+        """The gaps of contacts [m] and their rates [m/s], by joint positions and velocities."""
+        still = Further(Memory(), [])
+        return shared(
+            lambda q, v: [(x.gap, x.rate) for x in self.touches(0.0, Motion(q, v, still, None))], "approaches"
+        )
+
     def all_wrenches(
         self,
         t: Scalar,
@@ -380,8 +393,10 @@ class Loads:
         if self.command is not None and not self.sampled:
             control = self.command.rates(t, self.seen(y, held), y.z.control, *self.piece(held))
         contacts: dict[str, Scalar] = {}
-        for touch in self.touches(t, y):
+        for contact, touch in zip(self.contacts, self.touches(t, y), strict=True):
             contacts |= touch.rates
+            if self.times:
+                contacts[contact.state(CLOSED)] = where(touch.gap < 0.0, 1.0, 0.0)
         currents = self.current_rates(y, held, torques) if self.integrated else []
         return Further(control, currents, contacts, self.windings.rates(y.z.windings, torques))
 

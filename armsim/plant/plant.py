@@ -14,13 +14,12 @@ from dataclasses import fields, replace
 from functools import cached_property, partial, reduce
 from typing import Any, ClassVar
 
-from armsim.actuation import CONTACTS, COUNTED, JointTorque, Works, drive_torques, slowed_to
+from armsim.actuation import COUNTED, JointTorque, Works, drive_torques, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory
 from armsim.dynamics import Algorithm, Contact, ExternalWrench, InternalWrenches, farthest_moves
 from armsim.errors import Refusal
 from armsim.expr import Scalar, Structure, absolute, flatten, leaves, loop, mapped, minimum, unflatten, where
-from armsim.geometry import HeightField
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import BASE, Arm, Motor
 from armsim.plant.columns import Layout, RowExtras
@@ -70,6 +69,8 @@ class Plant:
         ahead: Whether an adaptive integrator runs ahead of the steps and interpolates; else it lands on every step.
         skips: Whether steps of a fixed length that no contact can touch in are made without contacts: for runs, in which nothing
             else moves the arm or the world between steps.
+        times: Whether the time for which contacts are closed is a state.
+        far: Whether it is for steps in which no contact can touch: their states and forces are left out, their work is 0.
         logged: What rows have besides what they always have.
         step_rule: What its step is part of; None of equations of motion, whose method and step are free.
         energy_note: Why its energy balance has a residual that is not the integrator's error; None where it has none.
@@ -87,6 +88,8 @@ class Plant:
     audit: bool = False
     ahead: bool = False
     skips: bool = False
+    times: bool = False
+    far: bool = False
     logged: RowExtras = RowExtras()
 
     def __repr__(self) -> str:
@@ -112,6 +115,8 @@ class Plant:
             adaptive,
             self.integrator.locates,
             self.audit and not adaptive,
+            self.times,
+            self.far,
         )
 
     @cached_property
@@ -214,10 +219,8 @@ class Plant:
     @cached_property
     def apart(self) -> Plant | None:
         """The plant without contacts, for steps of a fixed length that none of them can touch in; None without such steps."""
-        # a gap over terrain is no bound: it jumps with the slope
-        terrain = any(isinstance(contact.obstacle.shape, HeightField) for contact in self.loads.contacts)
-        skips = self.skips and self.integrator.adaptive is None and self.arm.contacts and not terrain
-        return replace(self, arm=replace(self.arm, contacts=())) if skips else None
+        skips = self.skips and self.integrator.adaptive is None and self.arm.contacts
+        return replace(self, far=True) if skips else None
 
     def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
         """The state one step later: command, torque, accelerate, integrate.
@@ -237,7 +240,7 @@ class Plant:
         assert seen is not None
 
         def without(_: Scalar, y: State) -> tuple[Scalar, State]:
-            end = apart.parts(apart.step(t, y.flat(), dt))
+            end = apart._stepped(t, y, dt)
             trips = [absolute(c - b) + absolute(c - a) for a, b, c in zip(seen.q, y.q, end.q, strict=True)]
             far = farthest_moves(self.arm.mechanism, seen.q, trips, self.loads.reach) < seen.gap
             return where(far, 2.0, 1.0), mapped(partial(where, far), end, y)
@@ -247,11 +250,8 @@ class Plant:
             end.clearance = self._clearance(end.q)
             return 2.0, end
 
-        tried, end = loop(
-            [where(seen.gap > 0.0, 0.0, 1.0), without_contacts(x)], without, lambda tried, _: tried > 0.5, 1
-        )
-        if end.works is not None and x.works is not None:
-            end.works = with_others(end.works, x.works)
+        bare = replace(x, contacts={}, clearance=None)
+        tried, end = loop([where(seen.gap > 0.0, 0.0, 1.0), bare], without, lambda tried, _: tried > 0.5, 1)
         end.contacts, end.clearance = x.contacts, replace(seen, since=seen.since + dt * where(tried > 1.5, 1.0, 0.0))
         _, end = loop([tried, end], touching, lambda tried, _: tried > 1.5, 1)
         return end.flat()
@@ -268,7 +268,7 @@ class Plant:
 
     def _clearance(self, q: list[Scalar]) -> Clearance:
         """As of joint positions q."""
-        gaps = map(Contact.gap, self.loads.contacts, self.loads.centers(q))
+        gaps = map(Contact.clearance, self.loads.contacts, self.loads.centers(q))
         return Clearance(reduce(minimum, gaps), q, 0.0)
 
     def _stepped(self, t: Scalar, x: State, dt: Scalar) -> State:
@@ -375,16 +375,3 @@ class Plant:
         """Whether a limit of the command, the motor or its amplifier acts from time t [s] on, one condition per joint."""
         x = self.parts(state)
         return self.loads.saturated(t, self.motion_of(x), self.held(t, x), self.torques(t, state))
-
-
-def without_contacts(x: State) -> State:
-    """The state of the plant without contacts."""
-    works = x.works
-    if works is not None:
-        works = replace(works, others={of: work for of, work in works.others.items() if of != CONTACTS})
-    return replace(x, contacts={}, clearance=None, works=works)
-
-
-def with_others(works: Works, like: Works) -> Works:
-    """Works with those that only the others have, as they are there."""
-    return replace(works, others={of: works.others.get(of, work) for of, work in like.others.items()})

@@ -107,6 +107,10 @@ class ArmSystem(System):
         """Lower bounds of the margins."""
         return [] if self.held.branch is None else self.equations.loads.spares(t, y._replace(w=None), self.held)
 
+    def gaps(self, y: Motion) -> list[tuple[Scalar, Scalar]]:
+        """Those of contacts [m], and their rates [m/s]."""
+        return [] if self.held.branch is None else self.equations.loads.approaches(y.q, y.v)
+
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
         """Slips; and the distance of every joint from the ends of its range, positive on the side on which the step began."""
         guards = self.slips(at)

@@ -22,5 +22,7 @@ def collision_lines(found: Collisions, verbose: bool = False) -> Iterator[str]:
         yield f"  {len(apart) - MOST} more pairs farther apart (-v lists them)"
     if found.left_out:
         yield f"  left out, as they touch in the robot's initial pose: {', '.join(found.left_out)}"
+    if found.unseen:
+        yield f"  not looked at, as terrain and payloads have no distances: {', '.join(found.unseen)}"
     if not found.touches:
         yield f"  nothing touches up to {found.until:g} s"

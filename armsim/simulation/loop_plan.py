@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, Protocol
 
 from armsim import sources
 from armsim.compile import LoopBody
-from armsim.dynamics.contact import ANCHOR, COEFFICIENT
+from armsim.dynamics.contact import ANCHOR, CLOSED, COEFFICIENT
 from armsim.expr import Scalar, Structure, flatten, leaves, loop, trace, unflatten, where
 from armsim.integrate import Tolerance
 from armsim.loading import Scenario
+from armsim.measures.contact import CONTACT_TIME
 from armsim.measures.drive import peak_torque
 from armsim.measures.figures import every, figures_of
 from armsim.measures.kind import Request
@@ -38,6 +39,7 @@ BOUNDS |= {
     "queued": 1e15,
     "winding": 1e6,
     "clearance": math.inf,
+    CLOSED: math.inf,
     **dict.fromkeys((*ANCHOR, COEFFICIENT), 1e30),
 }
 
@@ -205,7 +207,11 @@ class LoopPlan:
         measures = (*known, *asked, *figures)
         called = is_called(plant)
         return cls(
-            replace(plant, audit=keep.work or any(one.needs_work for one in measures)),
+            replace(
+                plant,
+                audit=keep.work or any(one.needs_work for one in measures),
+                times=CONTACT_TIME in str([one.names for one in measures]),
+            ),
             scenario.dt,
             measures,
             tuple(name for one in (*known, *figures) for name in one.names),

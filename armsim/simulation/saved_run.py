@@ -12,6 +12,7 @@ from armsim.files.row_blocks import FileRows, RowBlocks
 from armsim.files.run_record import RunRecord
 from armsim.files.source import Source
 from armsim.loading import Scenario, build_robot, load_robot_file, read_scenario
+from armsim.measures.contact import CONTACT_TIME
 from armsim.plant import Plant
 from armsim.plant.columns import Layout, RowExtras
 from armsim.simulation.folder import summary_of
@@ -44,7 +45,8 @@ class SavedSetup:
     @cached_property
     def plant(self) -> Plant:
         """The arm with its drives."""
-        return plant_of_run(self.scenario)
+        measured = self._record.value("results", "measures", kind=Mapping)
+        return replace(plant_of_run(self.scenario), times=CONTACT_TIME in str([*measured]))
 
     @property
     def advice(self) -> Advice:

@@ -32,7 +32,8 @@ class Advice:
         braked: Joints whose back-EMF the step would not take if the supply's voltage limited their torque, likewise.
         loops: Of the warnings those of a closed loop that is unstable whatever the step, each with the joint that moves most in
             the motion that grows. A run in which it comes to rest at its target contradicts them.
-        touching: Contacts with which the step is unstable once they close, each with the largest stable step [s].
+        touching: Contacts with which the step is unstable once they close, or all of them at once, each with the largest stable
+            step [s].
     """
 
     refusal: Refusal | None = None
@@ -82,7 +83,7 @@ class Advice:
             return []
         most = min(self.touching.values())
         up_to = f"is stable up to dt = {short(most)} s" if most else "takes no step"
-        found = f"with the contact {listed([*self.touching], 'or')} closed {method} {up_to}"
+        found = f"with {listed([*self.touching], 'or')} closed {method} {up_to}"
         return [f"{found}; {listed(self.takers)} would take {dt:g} s"]
 
     def _of_supplies(self, method: str, dt: float, limited: Collection[str] | None) -> list[str]:

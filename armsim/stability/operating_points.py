@@ -21,7 +21,7 @@ from armsim.actuation import any_sticks, limit_torque
 from armsim.actuation.motor import back_emf_damping
 from armsim.compile import BatchKernel
 from armsim.control import Controller
-from armsim.dynamics import Contact, contacts_of, frame_jacobian, frame_position
+from armsim.dynamics import contacts_of, stick_slopes
 from armsim.expr import Function, Scalar, both, either, trace, where
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
@@ -29,7 +29,6 @@ from armsim.model import Arm
 from armsim.plant import Linearizer, Plant, make_plant, with_stop
 from armsim.plant.statics import steady_state
 from armsim.records import record
-from armsim.spatial import Vector
 from armsim.stability.closed_loop import Array
 from armsim.stability.coefficients import Coefficients, flat, shapes
 from armsim.stability.growth import Mask
@@ -72,23 +71,20 @@ class JointBranch(NamedTuple):
 
 
 class ContactBranch(NamedTuple):
-    """A contact that a run may close, with the stiffness and damping that it adds.
+    """Contacts that a run may close at once, and that stick then.
 
     Attributes:
-        contact: With the world.
+        contacts: Their names.
         where: `TOUCH`.
     """
 
-    contact: Contact
+    contacts: tuple[str, ...]
     where: str = TOUCH
 
-    def stiffness(self, arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
-        """Joint forces of a unit normal force at q, n scalars; stiffness [N/m] and damping [N·s/m] along the normal."""
-        at, surface = self.contact.at, self.contact.surface
-        _, normal = self.contact.obstacle.gap(frame_position(arm, q, at))
-        columns = zip(*frame_jacobian(arm, q, at)[3:], strict=True)
-        damping = 0.0 if surface.hunt_crossley else surface.damping
-        return [*(normal.dot(Vector(*column)) for column in columns), surface.stiffness, damping]
+    @property
+    def name(self) -> str:
+        """In words."""
+        return self.contacts[0] if len(self.contacts) == 1 else "all contacts"
 
 
 @record
@@ -101,6 +97,7 @@ class Points:
         there: Which variants have it, shape (points without a branch, variants).
         branches: That joints are on at the further points.
         coefficients: At every point, those without a branch first; leading axes (points, variants).
+        paces: Greatest rate at which further states settle on every branch [1/s], shape (branches, variants).
     """
 
     where: tuple[str, ...]
@@ -108,6 +105,7 @@ class Points:
     there: Mask
     branches: tuple[JointBranch | ContactBranch, ...]
     coefficients: Coefficients
+    paces: Array
 
 
 class OperatingPoints:
@@ -121,7 +119,9 @@ class OperatingPoints:
     def __init__(self, scenario: Scenario, plant: Plant) -> None:
         self.scenario, self.plant = scenario, plant
         self.branches = branches(plant)
-        self.touching = tuple(map(ContactBranch, contacts_of(plant.arm)))
+        names = self.contacts = tuple(contact.name for contact in plant.arm.contacts)
+        alone = [(name,) for name in names]
+        self.touching = tuple(map(ContactBranch, [*alone, names] if len(names) > 1 else alone))
 
     @cached_property
     def _linearizer(self) -> Linearizer:
@@ -131,7 +131,7 @@ class OperatingPoints:
     def _added(self) -> int:
         """Number of results of `_point` before the coefficients."""
         n = self.plant.arm.mechanism.n
-        return 2 * (n + len(self.branches)) + (n + 2) * len(self.touching)
+        return 2 * (n + len(self.branches)) + (2 * n * n + 1) * len(self.contacts)
 
     def at(self, values: Array, every: bool = True) -> tuple[Points, Mask]:
         """The operating points of variants, and which variants have finite equations of motion; the points are those of these.
@@ -163,24 +163,26 @@ class OperatingPoints:
         if not finite.all():
             found, there = found[:, finite], there[:, finite]
         entered: list[JointBranch | ContactBranch] = [*self.branches, *self.touching] if every else []
-        return Points(tuple(names), tuple(lasting), there, tuple(entered), self._entered(found, entered)), finite
+        return Points(tuple(names), tuple(lasting), there, tuple(entered), *self._entered(found, entered)), finite
 
     def _coefficients(self, rows: Array) -> Coefficients:
         """The coefficients among the results of `_point`, shape (..., results)."""
         return Coefficients.from_rows(self.plant, rows[..., self._added :])
 
-    def _entered(self, found: Array, entered: Sequence[JointBranch | ContactBranch]) -> Coefficients:
-        """The coefficients by the results of `_point`, and on branches, which are entered from the start."""
+    def _entered(self, found: Array, entered: Sequence[JointBranch | ContactBranch]) -> tuple[Coefficients, Array]:
+        """The coefficients by the results of `_point`, and on branches, which are entered from the start; paces there."""
         n, free = self.plant.arm.mechanism.n, len(found)
         points = self._coefficients(np.concatenate([found, *[found[:1]] * len(entered)]) if entered else found)
-        first = 2 * (n + len(self.branches))
+        paces = np.zeros((len(entered), found.shape[1]))
+        added = found[0, :, 2 * (n + len(self.branches)) : self._added].T
+        of = dict(zip(self.contacts, np.split(added, len(self.contacts)) if self.contacts else (), strict=True))
         for k, branch in enumerate(entered):
             if isinstance(branch, ContactBranch):
-                forces = found[0, :, first : first + n]
-                both_ways = forces[:, :, None] * forces[:, None, :]
-                points.Fq[free + k] -= found[0, :, first + n, None, None] * both_ways
-                points.Fv[free + k] -= found[0, :, first + n + 1, None, None] * both_ways
-                first += n + 2
+                rows = np.array([of[name] for name in branch.contacts])
+                stiffness, damping = rows[:, :-1].sum(axis=0).T.reshape(-1, 2, n, n).swapaxes(0, 1)
+                points.Fq[free + k] -= stiffness
+                points.Fv[free + k] -= damping
+                paces[k] = rows[:, -1].max(axis=0)
                 continue
             i, on = branch
             stiffness, damping = found[0, :, 2 * (n + k) : 2 * (n + k + 1)].T
@@ -190,7 +192,7 @@ class OperatingPoints:
             points.Fv[free + k, :, i, i] -= damping * slope
             if on == SUPPLY:
                 points.Fu[free + k, :, :, i] = 0.0
-        return points
+        return points, paces
 
     def _at_rest(self, values: Array, start: Array) -> tuple[Array, Mask, Mask]:
         """The results of `_point` where the arms hang, shape (1, variants, results); which do; which have no mass matrix."""
@@ -257,7 +259,7 @@ class OperatingPoints:
                 about = with_stop(about, i, -where(pushes, limit.stiffness, 0.0), -where(pushes, limit.damping, 0.0))
         added = [x for branch in self.branches for x in branch.stiffness(plant.arm.mechanism)]
         for contact in contacts_of(scenario.arm):
-            added += ContactBranch(contact).stiffness(plant.arm.mechanism, about.q)
+            added += stick_slopes(contact, plant.arm.mechanism, about.q)
         return [*about.q, *about.qdd, *added, *flat(about)]
 
 

@@ -33,6 +33,9 @@ SHORTEST, LONGEST = 1e-9, 10.0  # s: range of the search for largest stable step
 # least real eigenvalue of an implicit step with which an engaged stop settles, below which it chatters; found by trial
 BOUNCE = {"velocity_implicit": -0.25, "implicit_midpoint": -0.5}
 
+# largest h |λ| at which a further state decays that decays by a rate λ of its own; of other methods 2
+SETTLES = {"rk4": 2.785}
+
 # R(h λ), of methods that treat all modes alike; for the others exp(h λ) stands in, to match eigenvalues with modes
 STABILITY_FUNCTIONS: dict[str, Callable[[Modes], Modes]] = {
     "explicit_euler": lambda z: 1 + z,

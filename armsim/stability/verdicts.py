@@ -17,7 +17,7 @@ from armsim.stability.closed_loop import Array
 from armsim.stability.growth import GrowthRates, Mask, Modes
 from armsim.stability.operating_points import REST, START, STOP, TARGET, Points
 from armsim.stability.spectra import fastest_growth, is_bounded
-from armsim.stability.step_modes import CLOSENESS, LinearPlant, largest_stable_step
+from armsim.stability.step_modes import CLOSENESS, SETTLES, LinearPlant, largest_stable_step
 
 GROWN = 1.0  # ln of the growth over a run, above which feedback is told of that does not stabilise its target
 NOTICED = 0.01  # ln of the growth over a run, below which it is negligible
@@ -177,10 +177,11 @@ class Verdicts:
         return found
 
     def holds(self, method: str) -> Mask:
-        """On which branches a step destabilises nothing but undamped oscillations, nor makes the stop chatter."""
+        """On which branches a step destabilises nothing but undamped oscillations, nor makes the stop chatter or a stick grow."""
         stops = np.array([branch.where == STOP for branch in self.points.branches])[:, None]
         harms = self.engaged.growing(method, self.dt, False).harms.any(axis=-1)
-        return np.asarray(~harms & ~(stops & self.engaged.bounce(method, self.dt)))
+        settles = self.dt * self.points.paces <= SETTLES.get(method, 2.0)
+        return np.asarray(~harms & ~(stops & self.engaged.bounce(method, self.dt)) & settles)
 
     def shows(self, found: GrowthRates) -> Mask:
         """Which modes grow by so much that it shows in the run."""

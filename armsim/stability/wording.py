@@ -16,7 +16,7 @@ from armsim.stability.advice import Advice, listed, short
 from armsim.stability.closed_loop import Array
 from armsim.stability.operating_points import STOP, SUPPLY, ContactBranch, JointBranch, OperatingPoints
 from armsim.stability.spectra import exponential, fastest_growth
-from armsim.stability.step_modes import LinearPlant, largest_stable_step
+from armsim.stability.step_modes import SETTLES, LinearPlant, largest_stable_step
 from armsim.stability.verdicts import BLOWN_UP, MARGIN, Verdicts
 
 PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # divisors of dt that are tried
@@ -71,7 +71,7 @@ class Wording:
             }
             for where in (STOP, SUPPLY)
         )
-        touching = {at.contact.name: self._longest_on(b) for b, at in on if isinstance(at, ContactBranch)}
+        touching = {at.name: self._longest_on(b) for b, at in on if isinstance(at, ContactBranch)}
         return Advice(refusal, tuple(warnings), chattering, tuple(takers), braked, loops, touching)
 
     @cached_property
@@ -94,8 +94,9 @@ class Wording:
 
     def _longest_on(self, b: int) -> float:
         """The largest stable step on a branch [s]."""
-        stop = self.verdicts.points.branches[b].where == STOP
-        return largest_stable_step(self.verdicts.engaged[b, 0], self.method, stop)
+        stop, pace = self.verdicts.points.branches[b].where == STOP, float(self.verdicts.points.paces[b, 0])
+        most = largest_stable_step(self.verdicts.engaged[b, 0], self.method, stop)
+        return min(most, SETTLES.get(self.method, 2.0) / pace) if pace else most
 
     def _joint(self, p: int) -> Joint:
         """The joint that moves most in the motion that grows fastest at a point."""

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from armsim.arm.robot import Robot
 from armsim.figures.drawn_arm import ArmPart, DrawnArm, matrix, unit, vector
 from armsim.figures.drawn_world import world_parts
 from armsim.figures.style import look
 from armsim.spatial import Pose
 from armsim.viewing.arrays import Arrays
-from armsim.viewing.programs import contacts_program, frames_program
+from armsim.viewing.programs import contacts_program, distances_program, frames_program
 
 STEPS = 2**16 - 1  # along the longest edge of a mesh
 
@@ -26,7 +27,8 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
         fixed (its own frame at x = 0, in that of the link that carries it), frame (the user's, in its own), lower and upper
         (None without a bound), initial and color. Of a tree: parent, the number of the link that carries it (-1 the base), where
         it is not the one before; and followers, joints that mimic others, each with at, its place among all links. world, parts
-        that are fixed there, and contacts, their names and program (see `contacts_program`), or None.
+        that are fixed there, and contacts and pairs, each their names and program (see `contacts_program` and
+        `distances_program`), or None.
     """
     arm = drawn.arm
     joints, followers = list[dict[str, Any]](), list[dict[str, Any]]()
@@ -51,6 +53,7 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
         else:
             followers.append({**data, "at": i})
     g = vector(arm.gravity)
+    pairs = Robot(arm).pairs
     return {
         "name": arm.name,
         "up": unit(-g).tolist() if g.any() else [0.0, 0.0, 1.0],
@@ -64,6 +67,7 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
         "contacts": {"names": [x.name for x in arm.contacts], "program": contacts_program(arm)}
         if arm.contacts
         else None,
+        "pairs": {"names": pairs, "program": distances_program(arm, pairs)} if pairs else None,
     }
 
 

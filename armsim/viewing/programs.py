@@ -7,7 +7,7 @@ from typing import Any
 
 from armsim.actuation import drive_torques
 from armsim.actuation import motor as dc
-from armsim.dynamics import contacts_of, frame_position, own_poses
+from armsim.dynamics import contacts_of, distances, frame_position, own_poses
 from armsim.exporting.interface import Argument, Entry, Model, Named
 from armsim.exporting.javascript import JavaScript
 from armsim.exporting.language import Style
@@ -63,6 +63,11 @@ def contacts_program(arm: Arm) -> str:
         return found
 
     return _of_positions("contacts", "Points, normals and gaps of contacts.", arm, contacts)
+
+
+def distances_program(arm: Arm, pairs: Sequence[str]) -> str:
+    """A module with `distances`: from joint positions to the least distance of each of some pairs [m]."""
+    return _of_positions("distances", "Least distances of pairs.", arm, lambda *q: distances(arm, list(q), pairs))
 
 
 def _of_positions(name: str, what: str, arm: Arm, body: Callable[..., list[Scalar]]) -> str:

@@ -396,7 +396,7 @@ def every_measure(joint, motors):
         *(f"{when}_at_{limit}" for when in ("time", "first") for limit in ("voltage", "current")),
     )
     absent = ("disturbance", "recovery") if motors else unpowered  # without an external force, or electric motors
-    absent = (*absent, "winding", "peak_winding")  # a thermal model
+    absent = (*absent, "winding", "peak_winding", "contact")  # a thermal model, contacts
     known = {name: kind for name, kind in KINDS.items() if not name.startswith(absent)}
     kinds = [*known, *(f"{name}_{joint}" for name, kind in known.items() if kind.of == "either")]
     banded = [f"{name}(1e-3)" for name, kind in known.items() if kind.banded]

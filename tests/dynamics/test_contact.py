@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +13,13 @@ from scipy.special import ellipk
 
 import armsim
 from armsim.arm.overview import scenario_overview
+from armsim.dynamics import contacts_of, joint_forces, link_wrenches, stick_slopes, told_to
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
+from armsim.loading.check import scenario_doubts
 from armsim.plant import make_plant
 from armsim.simulation.loop_plan import plant_of_run
+from armsim.spatial import Vector, cross
 from armsim.stability.wording import check_step
 from tests.surveys import contacts
 
@@ -317,14 +321,46 @@ def test_the_effective_mass_and_the_bounce_of_a_contact_are_told():
     assert fact.damping_ratio == pytest.approx(DECAY / OMEGA)
 
 
-def test_a_step_that_a_closed_contact_would_not_take_is_told():
-    data = scene(block(gravity=(0, 0, -G)), {"stiffness": STIFF}, "semi_implicit_euler", q=[0.1], duration=0.1)
-    for dt, well in ((1.9 / OMEGA, True), (2.1 / OMEGA, False)):  # symplectic Euler takes h ω < 2
-        integrator = {"method": "semi_implicit_euler", "dt": float(f"{dt:.6f}")}
-        duration = {"duration": 10 * integrator["dt"], "log": {"every": integrator["dt"]}}
-        asked = read_scenario({**data, "integrator": integrator, **duration})
-        advice = check_step(asked, make_plant(asked))
-        assert ("tool_floor" not in advice.touching) == well
+def advised(data, dt):
+    """The advice on a scene by semi-implicit Euler's method."""
+    integrator = {"method": "semi_implicit_euler", "dt": float(f"{dt:.4g}")}
+    asked = {**data, "integrator": integrator, "duration": 10 * integrator["dt"], "log": {"every": integrator["dt"]}}
+    scenario = read_scenario(asked)
+    return check_step(scenario, make_plant(scenario))
+
+
+@pytest.mark.parametrize("kind", ["alone", "at once", "damper", "anchor"])
+def test_a_step_that_closed_contacts_would_not_take_is_told_with_the_longest_that_they_take(kind):
+    """Symplectic Euler takes h (h k + 2 c) < 4 m of a spring and a damper, and of what decays by a rate of its own h λ < 2."""
+    ball = {"name": "ball", "link": "z", "sphere": {"radius": 0.01}, "with": "floor"}
+    point, limit = {"frame": "tool", "with": "floor"}, 2 / OMEGA
+    surface, contacts = {"stiffness": STIFF}, [point]
+    if kind == "at once":
+        contacts, limit = [point, ball], limit / math.sqrt(2)
+    elif kind == "damper":
+        c = 2000.0
+        surface["friction"] = {"static": 0.5, "stiffness": STIFF, "damping": c}
+        limit = (math.sqrt(c * c + 4 * STIFF * MASS) - c) / STIFF
+    elif kind == "anchor":
+        surface["friction"] = {"static": 0.5, "stiffness": STIFF, "damping": 2.0}
+        limit = 2 * 2.0 / STIFF
+    data = scene(block("xz", gravity=(0, 0, -G)), surface, q=[0.0, 0.1], contacts=contacts)
+    well, advice = (advised(data, share * limit) for share in (0.99, 1.01))
+    name = "all contacts" if kind == "at once" else "tool_floor"
+    assert not well.touching
+    assert advice.touching == {name: pytest.approx(limit, rel=1e-3)}
+    (told,) = advice.said("semi_implicit_euler", 1.01 * limit)
+    assert f"with {name} closed" in told
+    assert float(re.findall(r"up to dt = (\S+) s", told)[-1]) == pytest.approx(limit, rel=0.01)
+
+
+def test_two_fingers_that_grip_at_once_are_warned_of_by_the_step_that_holds():
+    """Each of them alone would let rk4 take 1 ms."""
+    for dt, residual in ((1e-3, 1.0), (8e-4, 1e-3)):
+        changes = {"integrator": {"method": "rk4", "dt": dt}, "duration": 0.84, "log.every": 0.012}
+        advice = check_step(scenario := read_scenario("grip", changes), make_plant(scenario))
+        assert [*advice.touching] == ["all contacts"] * (dt > 9e-4)
+        assert (armsim.simulate("grip", changes).summary()["audit"]["relative"] > residual) is (dt > 9e-4)
 
 
 @pytest.mark.parametrize("method", ["rk4", "rodas"])
@@ -581,6 +617,92 @@ def test_steps_over_terrain_see_a_steep_hill_from_afar(tmp_path):
     )
     run = armsim.simulate(asked)
     assert run.summary()["contacts"][0]["touched"] == pytest.approx(0.95 / 3.0, abs=1e-3)
+
+
+def valley(tmp_path):
+    """A V of terrain."""
+    rows = "\n".join(f"{x},{y},{0.5 * abs(x)}" for y in (-1, 1) for x in (-1, 0, 1))
+    (tmp_path / "valley.csv").write_text(f"x_m,y_m,z_m\n{rows}\n")
+    return {"heightfield": {"csv": str(tmp_path / "valley.csv")}}
+
+
+@pytest.mark.parametrize("friction", [None, {"static": 0.3, "damping": 600}])
+@pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
+def test_a_point_comes_to_rest_in_the_crease_of_a_valley_by_a_fixed_step(tmp_path, method, friction):
+    """By rk54 it takes 45 million steps with friction, and thousands without: of that it is warned."""
+    surface = {"stiffness": 1e5, "damping": 600, **({"friction": friction} if friction else {})}
+    asked = scene(block("xz", (0, 0, -G)), surface, method, 1.5, [0.2, 0.11], shape=valley(tmp_path))
+    run = armsim.simulate({**asked, "log": {"every": 0.1}})
+    assert run.summary()["audit"]["relative"] < 1e-4
+    assert np.abs(run.q[-1, 0]) < 1e-5
+    assert np.abs(run.qd[-1]).max() < 1e-3
+
+
+def test_adaptive_methods_on_terrain_are_warned_of(tmp_path, told):
+    def doubts(method, shape):
+        found = scenario_doubts(read_scenario(scene(block("xz"), {"stiffness": 1e5}, method, shape=shape)))
+        return [str(one) for one in found if "integrator" in one.path]
+
+    (warning,) = doubts("rk54", valley(tmp_path))
+    told(warning)
+    assert not doubts("rk54", {"plane": {}})
+    assert not doubts("rk4", valley(tmp_path))
+
+
+def test_steps_far_above_terrain_are_made_without_contacts(tmp_path):
+    """The same fall begun far above a valley and, a step before it touches, near it."""
+    surface = {"stiffness": STIFF, "damping": DAMPING, "friction": {"static": 0.5, "kinetic": 0.4}}
+    far = scene(block("xz"), surface, "rk4", 0.1, [0.1, 0.1], [0.3, -1.0], 1e-3, valley(tmp_path))
+    run = armsim.simulate({**far, "log": {"every": 1e-3}})
+    plant = plant_of_run(read_scenario(far))
+    assert run["gap_tool_floor_m"].min() < 0.0 < run["gap_tool_floor_m"][0]
+    began = plant.parts(plant.step(1e-3, plant.step(0.0, plant.initial_state([0.1, 0.1], [0.3, -1.0]), 1e-3), 1e-3))
+    assert began.clearance.since == pytest.approx(1e-3)
+    assert began.clearance.gap == pytest.approx(run["gap_tool_floor_m"][1] / math.hypot(1, 0.5, 0.5), rel=1e-9)
+    k = int(np.argmax(run["gap_tool_floor_m"] < 3e-3))
+    begin = {"duration": round((100 - k) * 1e-3, 6), "initial": {"q": run.q[k].tolist(), "qd": run.qd[k].tolist()}}
+    near = armsim.simulate({**far, **begin, "log": {"every": 1e-3}})
+    assert near.q == pytest.approx(run.q[k:], abs=1e-12)
+
+
+def test_the_slopes_of_a_stick_are_those_of_its_force():
+    """By quotients of the joint forces of a ball on a rotating arm that has just touched, and so is not pressed."""
+    friction = {"static": 1e9, "stiffness": 3e4, "damping": 70.0}
+    world = {
+        "floor": {"plane": {"normal": [0.2, -0.3, 1]}, "stiffness": STIFF, "damping": DAMPING, "friction": friction}
+    }
+    ball = {"name": "ball", "link": "R4", "sphere": {"center": [0.1, 0.05, -0.02], "radius": 0.06}, "with": "floor"}
+    bare = read_scenario("arm5_hold", {"world": world, "contacts": [ball]})
+    (contact,) = contacts_of(bare.arm)
+    q = np.array([0.3, -0.7, 0.4, 0.2, 0.1])
+    told = told_to(bare.arm, [contact], 0.0, q.tolist(), [0.0] * 5)
+    depth = contact.touch(told).gap + 1e-9
+    plane = contact.obstacle.shape
+    contact = replace(contact, obstacle=replace(contact.obstacle, shape=replace(plane, point=plane.normal * depth)))
+    anchor = contact.begin(Vector(*(told[f"{axis}_ball"] for axis in "xyz")))
+
+    def forces(x):
+        """The anchor has rolled along with the ball."""
+        q_, qd = x[:5].tolist(), x[5:].tolist()
+        w = Vector(
+            *(told_to(bare.arm, [contact], 0.0, q.tolist(), (x[:5] - q).tolist())[f"w{axis}_ball"] for axis in "xyz")
+        )
+        rolled = zip(anchor.items(), cross(w, plane.normal * contact.radius), strict=True)
+        states = {name: at + moved for (name, at), moved in rolled}
+        return np.array(joint_forces(bare.arm, q_, link_wrenches(bare.arm, 0.0, q_, [contact], 0.0, qd, states)))
+
+    def quotient(k):
+        h = 1e-10 if k < 5 else 1e-7
+        return np.array([(forces(x + step * h * np.eye(10)[k]) * step) for x, step in ((start, 1), (start, -1))])
+
+    *slopes, pace = stick_slopes(contact, bare.arm, q.tolist())
+    K, D = np.reshape(slopes, (2, 5, 5))
+    start = np.concatenate([q, np.zeros(5)])
+    assert pace == pytest.approx(3e4 / 70.0)
+    found = np.stack([quotient(k).sum(axis=0) / (2e-10 if k < 5 else 2e-7) for k in range(10)], axis=1)
+    assert np.abs(K).max() > 1e3
+    assert found[:, :5] == pytest.approx(-K, abs=1e-3 * np.abs(K).max())
+    assert found[:, 5:] == pytest.approx(-D, abs=1e-3 * np.abs(D).max())
 
 
 def test_a_block_that_sticks_is_linearised_at_rest():

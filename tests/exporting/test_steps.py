@@ -142,3 +142,29 @@ def test_followers_are_in_rows_but_neither_in_states_nor_in_inputs(scenarios):
     assert not [item.name for argument in step.arguments for item in argument.items if "following" in item.name]
     followed = [item.name for item in observe.result.items if "following" in item.name]
     assert followed == ["q_following_m", "qd_following_m_s", "qdd_following_m_s2", "tau_coupling_following_N"]
+
+
+def test_a_floor_that_is_raised_between_exported_steps_is_met(evaluate):
+    """Where a number that is left open moves the world, every step looks at all contacts: none relies on a gap that was seen."""
+    floor = {"plane": {"point": [0, 0, -100]}, "stiffness": 1e4}
+    scenario = {
+        "format": "armsim/scenario/1",
+        "robot": "arm5",
+        "duration": 1,
+        "integrator": {"method": "rk4", "dt": 1e-3},
+        "world": {"floor": floor},
+        "contacts": [{"frame": "tool", "with": "floor"}],
+    }
+    place = "world.floor.plane.point[2]"
+    _, _, _, (begin, step) = entries_of_scenario(scenario, ["step"], [place])
+
+    def found(entry, *values):
+        return evaluate(entry.function, [[x] for x in values])[:, 0].tolist()
+
+    state = found(begin, -100.0)
+    for k in range(3):
+        low = found(step, k * 1e-3, 0.0, *state, -100.0)
+        state, high = low, found(step, k * 1e-3, 0.0, *state, 2.0)
+        assert np.abs(np.subtract(high[5:10], low[5:10])).max() > 1.0
+    fixed = entries_of_scenario(scenario, ["step"], [])[3][0].result.items
+    assert any(item.name.startswith("clearance") for item in fixed)

@@ -40,7 +40,8 @@ def names_for(plant):
 def _absent(plant):
     kinds = ("energy_drawn", "energy_fed_back", "rms_current", "winding_temperature", "peak_winding_temperature")
     absent = () if any(joint.electric_motor for joint in plant.arm.joints) else kinds
-    return absent if plant.arm.solids else (*absent, "least_distance")
+    absent = absent if plant.arm.solids else (*absent, "least_distance")
+    return absent if plant.arm.contacts else (*absent, "contact_time")
 
 
 def opened(plant, target):

@@ -206,3 +206,16 @@ def test_rounding_of_degrees_is_that_of_one_product(tmp_path):
     turned = run.q[:, 1] * math.degrees(1)
     np.testing.assert_array_equal(rows[:, headings.index("q_turn_deg")], turned)
     np.testing.assert_array_equal(run["q_turn_deg"], turned)
+
+
+def test_a_run_without_a_column_names_it_and_says_how_to_get_it(tmp_path, told):
+    """As of a version that had none."""
+    armsim.simulate("press", {"duration": 0.01, "log.every": 0.005}).save(tmp_path / "run")
+    rows = (tmp_path / "run" / "torque.csv").read_text().splitlines()
+    assert rows[0].endswith(",frictionz_tool_table_N")
+    (tmp_path / "run" / "torque.csv").write_text("\n".join(row.rsplit(",", 1)[0] for row in rows) + "\n")
+    with pytest.raises(armsim.FileFaults) as caught:
+        armsim.load_run(tmp_path / "run")
+    told(str(caught.value).replace(f"{tmp_path}/", ""))
+    again = armsim.simulate(tmp_path / "run" / "run.yaml")
+    assert len(again["frictionz_tool_table_N"]) == 3

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import armsim
+from armsim.dynamics import distances, watched_pairs
 from tests.viewing.pages import SINGLE, sound
 
 POINT, NORMAL, FRICTION = (f"armsim.world.extras.contacts[0].children[{k}]" for k in range(3))
@@ -48,3 +49,29 @@ def test_a_simulation_in_the_page_draws_its_contacts_force(browser, tmp_path):
     sound(browser, tmp_path / "live.html")
     browser.run("armsim.pause(), armsim.steps(100), 1")
     assert browser.run(f"[{NORMAL}.visible, {FRICTION}.visible]") == [True, True]
+
+
+@pytest.fixture(scope="module")
+def drop():
+    return armsim.simulate("drop", {"duration": 1})
+
+
+def test_the_nearest_pair_of_a_run_is_told_as_it_is(browser, tmp_path, drop):
+    armsim.view(drop, tmp_path / "drop.html")
+    sound(browser, tmp_path / "drop.html")
+    arm, notes = drop.plant.arm, "[...document.querySelectorAll('.note')].map((x) => x.textContent).join('\\n')"
+    watched = [pair for pair, is_watched in watched_pairs(arm).items() if is_watched]
+    met = set()
+    for k in range(0, len(drop.t), 20):
+        browser.run(f"armsim.seek({drop.t[k]})")
+        found = dict(zip(watched, distances(arm, drop.q[k].tolist(), watched), strict=True))
+        pair = min(found, key=found.get)
+        met.add(pair)
+        lines = browser.run(notes).splitlines()
+        if found[pair] <= 0.0:
+            assert f"{pair} touch" in lines
+        else:
+            told = next(line for line in lines if line.startswith("nearest pair")).split()
+            assert told[2] == pair
+            assert float(told[3]) == pytest.approx(1000 * found[pair], rel=0.01)
+    assert len(met) > 1

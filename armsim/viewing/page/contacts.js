@@ -6,7 +6,7 @@ const POINT = 0.01, TALLEST = 0.3, HEAD = 0.15;  // of the arm's size; of an arr
 const APART = 0x8d8d99, TOUCHES = 0xe69f00, NORMAL = 0xcc3311, FRICTION = 0x7b3294;
 const CALM = 0.97;  // by which the longest arrow's force falls from picture to picture
 
-/** The contacts of an arm: their points, and forces on the arm as arrows from there; in numbers below its joints. */
+/** The contacts of an arm: their points, and forces on the arm as arrows from there; in numbers below its joints, with the nearest pair. */
 export class Contacts {
     /** With the force [N] of the longest arrow; 0 for the largest of late. */
     constructor(world, { arm, pale }, strongest = 0) {
@@ -24,11 +24,22 @@ export class Contacts {
 
     /** Show them at joint positions q [rad or m], with each contact's normal force and friction along the world's axes [N], or null. */
     show(q, forces = null) {
-        if (!this.marks.length) return;
+        this.note.textContent = [...this.nearest(q), ...this.touches(q, forces)].join("\n");
+    }
+
+    /** The nearest of all pairs that are watched, and its distance. */
+    nearest(q) {
+        if (!this.arm.near) return [];
+        const found = Array.from(this.arm.near(q)), least = Math.min(...found), pair = this.arm.pairs.names[found.indexOf(least)];
+        return [least > 0 ? `nearest pair  ${pair}  ${digits(1000 * least)} mm` : `${pair} touch`];
+    }
+
+    touches(q, forces) {
+        if (!this.marks.length) return [];
         const found = this.arm.touch(q), own = this.marks.map((_, i) => [...found.slice(7 * i, 7 * i + 7), ...(forces ?? []).slice(4 * i, 4 * i + 4)]);
         this.recent = Math.max(CALM * this.recent, ...own.map((values) => values[7] ?? 0));
         const scale = this.longest / (this.strongest || this.recent);
-        const lines = own.map(([x, y, z, nx, ny, nz, gap, force, ...friction], i) => {
+        return own.map(([x, y, z, nx, ny, nz, gap, force, ...friction], i) => {
             const { ball, paint, arrows } = this.marks[i], at = [x, y, z];
             ball.position.set(...at);
             paint.color.set(gap < 0 ? TOUCHES : APART);
@@ -40,7 +51,6 @@ export class Contacts {
             const told = force === undefined ? "" : `  normal ${digits(force)} N  friction ${digits(Math.hypot(...friction))} N`;
             return `${this.arm.contacts.names[i]}  gap ${digits(1000 * gap)} mm${told}`;
         });
-        this.note.textContent = lines.join("\n");
     }
 }
 

@@ -5,6 +5,7 @@ export async function prepare(arm) {
     arm.links = [...arm.joints];
     for (const follower of arm.followers ?? []) arm.links.splice(follower.at, 0, follower);
     arm.frames = (await loaded(arm.program)).frames;
+    arm.near = arm.pairs && (await loaded(arm.pairs.program)).distances;
     arm.touch = arm.contacts && (await loaded(arm.contacts.program)).contacts;
 }
 
