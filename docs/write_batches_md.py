@@ -40,6 +40,7 @@ ABSENCES = {
     "efficiency": "a lossless gear",
     "inductance": "no current of its own, as it must be without `Kp` and `Ra`",
     "max": "no brush drop",
+    "backlash": "no backlash",
 }
 OPEN = {  # by the first key on the way that is here
     "parameters": "an operand of the formulas that have it",

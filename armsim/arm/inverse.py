@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from armsim.actuation.elastic_drive import elastic_joints
+from armsim.arm.motor_motion import MotorMotion
 from armsim.arm.robot import Array, Robot
 from armsim.dynamics.internal import carriers
 from armsim.errors import UsageError
@@ -23,8 +25,8 @@ class Derived:
     """What of a motion was differentiated, and by how much that may falsify the torques.
 
     Attributes:
-        quantities: "qd" and "qdd", or "qdd" alone.
-        source: What of: "q" or "qd".
+        quantities: "qd" and "qdd", or "qdd" alone; with elastic couplings "jerk" and "snap" besides, or alone.
+        source: What of: "q", "qd" or "qdd".
         rows: Number of rows of the interpolating polynomial.
         error: Estimated error of every joint's torque [N·m or N], n of them: the largest difference between polynomials through
             `rows` and one row less. Noise in the rows is part of it.
@@ -77,15 +79,28 @@ def motion_of(
     return t, q, qd, _derivatives(qd, t, stencil)[0] if qdd is None else qdd
 
 
+def motors_along(
+    robot: Robot, columns: Mapping[str, Sequence[float]], stencil: int = STENCIL
+) -> tuple[Array, Array, Array, Array, MotorMotion]:
+    """`motion_of` columns, and what the motors have to do for it; jerk and snap, as elastic couplings need, are derivatives."""
+    t, q, qd, qdd = motion_of(robot, columns, stencil)
+    if not any(joint.coupling for joint in robot.arm.joints):
+        tau = robot.inverse_dynamics(q, qd, qdd)
+        return t, q, qd, qdd, MotorMotion(q, qd, tau, tau)
+    return t, q, qd, qdd, robot.motor_motion(q, qd, qdd, *_derivatives(qdd, t, stencil), t=t)
+
+
 def derived(robot: Robot, columns: Mapping[str, Sequence[float]]) -> Derived | None:
     """What `motion_of` differentiates, and the error that this may make; None where nothing is missing."""
     absent = tuple(quantity for quantity in ("qd", "qdd") if _joint_columns(robot, columns, quantity) is None)
+    source = "q" if "qd" in absent else "qd" if absent else "qdd"
+    absent += ("jerk", "snap") if elastic_joints(robot.arm) else ()
     if not absent:
         return None
     rows = min(STENCIL, len(_column(columns, ["t_s"])))
-    finer, coarser = (robot.inverse_dynamics(*motion_of(robot, columns, count)[1:]) for count in (rows, rows - 1))
+    finer, coarser = (motors_along(robot, columns, count)[-1].torque for count in (rows, rows - 1))
     error = np.abs(finer - coarser).max(axis=0)
-    return Derived(absent, "q" if "qd" in absent else "qd", rows, tuple(error.tolist()))
+    return Derived(absent, source, rows, tuple(error.tolist()))
 
 
 def _joint_columns(robot: Robot, columns: Mapping[str, Sequence[float]], quantity: str) -> Array | None:
@@ -174,6 +189,22 @@ def motion_table(
             headings.append(text)
             columns.append(column * factor)
     return [*headings, *torques[1:]], np.column_stack([*columns, demanded[:, 1:]])
+
+
+def with_motors(arm: Arm, headings: list[str], rows: Array, motion: MotorMotion) -> tuple[list[str], Array]:
+    """The same table with positions and velocities of rotors behind elastic couplings, and the couplings' torques.
+
+    Args:
+        arm: The arm, n joints.
+        headings: Of the table.
+        rows: Its rows, shape (m, columns).
+        motion: Of the motors.
+    """
+    known = elastic_joints(arm)
+    elastic = [i for i, joint in enumerate(arm.joints) if joint.name in known]
+    kinds = {"q_motor": motion.q, "qd_motor": motion.qd, "elastic": motion.coupling}
+    more = [spellings(kind, arm.joints[i])[0][0] for kind in kinds for i in elastic]
+    return [*headings, *more], np.column_stack([rows, *(values[:, elastic] for values in kinds.values())])
 
 
 def with_wrenches(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import cast
 
 from armsim.actuation import drive_torques, driven, dry_bounds
@@ -17,11 +17,12 @@ from armsim.actuation.winding import rise_at
 from armsim.arm.golden import greatest
 from armsim.arm.integration import real_number
 from armsim.arm.overload import needs
+from armsim.dynamics import TwoMassSystem, two_mass_systems
 from armsim.errors import UsageError, spelled
 from armsim.files.nodes import quoted
 from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm, Joint, Motor
-from armsim.records import record
+from armsim.records import OMIT, record
 
 FASTEST = 1e9  # rad/s or m/s: a no-load speed beyond counts as unbounded
 MOST_POINTS = 100_000  # of a curve
@@ -108,6 +109,7 @@ class MotorCurve:
         most_power: Likewise.
         curve: From stall to no load; likewise empty.
         holding: At the initial pose.
+        coupling: To its joint, at that pose; None where the gear is rigid.
     """
 
     joint: str
@@ -119,6 +121,7 @@ class MotorCurve:
     most_power: MostPower | None
     curve: list[Point]
     holding: Holding
+    coupling: TwoMassSystem | None = field(default=None, metadata=OMIT)
 
 
 def motors(arm: Arm, voltage: float | None = None) -> list[MotorCurve]:
@@ -174,6 +177,7 @@ def motor_curve(arm: Arm, joint: str, voltage: float | None = None, points: int 
         most_power=None,
         curve=[],
         holding=_holding(arm.joints[i], motor, held, stall.torque),
+        coupling=next((of for of in two_mass_systems(arm, arm.initial) if of.joint == joint), None),
     )
     if not stall.torque > 0.0:
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -23,6 +24,7 @@ from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_
 from armsim.arm.approach import Approach, approaches
 from armsim.arm.arrays import brief, number_array, row_count
 from armsim.arm.integration import check_tolerance
+from armsim.arm.motor_motion import MotorMotion, motor_motion
 from armsim.arm.row_evaluator import RowEvaluator
 from armsim.dynamics import RegressorColumn
 from armsim.errors import ShapeError, UsageError, spelled
@@ -138,6 +140,44 @@ class Robot(RowEvaluator):
             qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
         """
         return self._ask("inverse_dynamics", drive_torques, q=q, qd=qd, qdd=qdd)
+
+    def motor_motion(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike | None = None,
+        qdd: ArrayLike | None = None,
+        jerk: ArrayLike | None = None,
+        snap: ArrayLike | None = None,
+        t: ArrayLike | None = None,
+    ) -> MotorMotion:
+        """Inverse dynamics with elastic couplings: motions and torques of the motors for a motion of the joints.
+
+        Exact but for damped couplings, which twist by what went before: their rows follow each other at times t.
+        Couplings with backlash, and of joints that have dry friction of their own, are taken as rigid unless all is at rest.
+
+        Args:
+            q: Joint positions [rad or m], shape (n,) or (m, n).
+            qd: Joint velocities [rad/s or m/s]; zero if not given.
+            qdd: Joint accelerations [rad/s² or m/s²]; zero if not given.
+            jerk: Their rates [rad/s³ or m/s³]; zero if not given.
+            snap: The rates of these [rad/s⁴ or m/s⁴]; zero if not given.
+            t: Times of m rows [s], increasing; without them damped couplings in motion are taken as rigid.
+
+        Raises:
+            UsageError: The times do not increase.
+            ShapeError: There are not as many times as rows.
+        """
+        given = {"q": q, "qd": qd, "qdd": qdd, "jerk": jerk, "snap": snap}
+        arrays = {key: self._given(key, x) for key, x in given.items()}
+        many = row_count("motor_motion", arrays)
+        times = None if t is None else number_array("t", t)
+        if times is not None and times.shape != (many,):
+            raise ShapeError(f"motor_motion: expected t (m,) and q (m, n), found {times.shape} and {arrays['q'].shape}")
+        if times is not None and not (np.diff(times) > 0.0).all():
+            raise UsageError("t: expected times that increase")
+        rows = [np.atleast_2d(np.broadcast_to(x, (many or 1, self.arm.n))) for x in arrays.values()]
+        found = motor_motion(self.arm, self._ask, times, *rows)
+        return found if many is not None else replace(found, **{key: x[0] for key, x in vars(found).items()})
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> Array:
         """Forward dynamics: joint accelerations under torques of the drives [rad/s² or m/s²], shape of q.

@@ -16,12 +16,11 @@ from armsim.arm.solids import BodyInertia, LinkInertia, PayloadInertia, link_ine
 from armsim.dynamics import (
     Contact,
     contacts_of,
-    crba,
     effective_mass,
     frame_pose,
     frame_position,
     mass_matrix,
-    solve_ldl,
+    two_mass_systems,
 )
 from armsim.files.faults import Doubt
 from armsim.loading import Given, Overrides, build_robot, load_robot_file
@@ -269,18 +268,13 @@ def arm_overview(
 
 
 def _couplings(arm: Arm, q: Sequence[float], degrees: bool) -> list[CouplingFacts]:
-    found, moving = [], arm.mechanism
-    M = crba(moving, [*q, *[0.0] * (moving.n - arm.n)])
-    for i, joint in enumerate(arm.joints):
-        if (coupling := joint.coupling) is not None:
-            moved = solve_ldl([[*row] for row in M], [float(j == i) for j in range(moving.n)])
-            rotor, inertia, play = joint.rotor.armature, 1.0 / moved[i], coupling.backlash
-            apart, together = coupling.stiffness / inertia, coupling.stiffness * (1.0 / inertia + 1.0 / rotor)
-            frequencies = [math.sqrt(square) / math.tau for square in (apart, together)]
-            backlash = None if play is None else joint.kind.shown(play, degrees)
-            found.append(
-                CouplingFacts(joint.name, coupling.stiffness, backlash, inertia, inertia / rotor, *frequencies)
-            )
+    joints, found = {joint.name: joint for joint in arm.joints}, []
+    for of in two_mass_systems(arm, q):
+        joint, coupling = joints[of.joint], joints[of.joint].coupling
+        play = None if coupling is None else coupling.backlash
+        backlash = None if play is None else joint.kind.shown(play, degrees)
+        facts = (of.stiffness, backlash, of.inertia, of.ratio, of.antiresonance, of.resonance)
+        found.append(CouplingFacts(of.joint, *facts))
     return found
 
 

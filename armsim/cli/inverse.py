@@ -27,11 +27,11 @@ from armsim.errors import UsageError
 from armsim.records import record
 from armsim.reports.state import (
     derived_notes,
+    elastic_notes,
     friction_notes,
     nominal_notes,
     outside_notes,
     overload_notes,
-    rigid_notes,
     state_table,
     wrench_table,
 )
@@ -104,11 +104,15 @@ def command(
     q_R1_deg); --deg is not for them. Absent velocities and accelerations are derivatives of the polynomials through five rows;
     a line says by how much that may falsify the torques.
 
+    Behind an elastic coupling it tells where the rotor stands, and along a trajectory the torque of the motor that turns it so. A
+    coupling with backlash, or of a joint with dry friction of its own, does so at rest only; in motion it counts as rigid.
+
     With --wrenches: of the base, what the ground exerts on the arm, in the base's frame; of a joint, what the link before exerts
     on its link, bearing and drive together, in the joint's own frame, z its axis; of the tool and other frames that carry a
     payload, what a sensor there exerts on it, in that frame. Force and moment about the frame's origin, along its axes.
     """
     from armsim.actuation import drive_torques, motor_demands
+    from armsim.actuation.elastic_drive import rotor_positions
     from armsim.arm.overload import above_nominal, overloads
     from armsim.dynamics import contact_wrenches
     from armsim.dynamics.internal import InternalWrenches, carriers
@@ -150,16 +154,22 @@ def command(
     carried = {name: internal.at(name) for name in carriers(arm)} if wrenches else {}
     lasting = above_nominal(arm, current) if holding else []
     q_shown = arm.shown(pose, display.degrees)
-    shown = {"q": q_shown, "torque": torque, "voltage": voltage, "current": current}
+    ahead = zip(arm.joints, rotor_positions(arm, pose, rates, changes), strict=True)
+    rotors = [x if x is None else joint.kind.shown(x, display.degrees) for joint, x in ahead]
+    shown: dict[str, Any] = {"q": q_shown, "torque": torque, "voltage": voltage, "current": current}
+    if any(x is not None for x in rotors):
+        shown = {"q": q_shown, "q motor": rotors} | shown
     if display.as_json:
-        about: dict[str, Any] = {"robot": arm.name, "joints": arm.joint_names, **shown}
+        told = {key.replace(" ", "_"): values for key, values in shown.items()}
+        about: dict[str, Any] = {"robot": arm.name, "joints": arm.joint_names, **told}
         if wrenches:
             about["wrenches"] = {name: {"moment": [*n], "force": [*f]} for name, (n, f) in carried.items()}
         print_json({**about, "slipping": slips, "exceeded": exceeded, "above_nominal": lasting})
     elif not display.quiet:
         what = "torques that hold it" if holding else "torques for this motion"
         where = " at its initial pose" if state.q is None else ""
-        remarks = [*rigid_notes(arm), *friction_notes(slips, arm.n), *outside_notes(arm, pose, rates, display.degrees)]
+        rigid = [] if holding else elastic_notes(arm, instant=True)
+        remarks = [*rigid, *friction_notes(slips, arm.n), *outside_notes(arm, pose, rates, display.degrees)]
         remarks += [*overload_notes(exceeded), *nominal_notes(lasting, "this pose")]
         notes = "".join(f"\n{note}" for note in remarks)
         columns = {key: (key, values) for key, values in shown.items()}
@@ -178,21 +188,21 @@ def _payload(text: str) -> dict[str, dict[str, float]]:
 
 
 def _along(arm: Robot, trajectory: str, output: str, wrenches: bool, display: Display) -> int:
-    from armsim.arm.inverse import demand_table, derived, motion_of, with_wrenches
+    from armsim.arm.inverse import demand_table, derived, motors_along, with_motors, with_wrenches
     from armsim.arm.overload import above_nominal_along, overloads_along
     from armsim.files.csv_writer import write_csv
     from armsim.files.table_reader import read_table
 
     columns = read_table(trajectory)
-    t, q, qd, qdd = motion_of(arm, columns)
+    t, q, qd, qdd, motors = motors_along(arm, columns)
     made = derived(arm, columns)
     skipped = len(columns["t_s"]) - len(t)
-    tau = arm.inverse_dynamics(q, qd, qdd)
-    voltage, current = arm.motor_demand(qd, tau)
-    headings, rows = demand_table(arm.arm, t, tau, voltage, current)
+    tau = motors.torque
+    voltage, current = arm.motor_demand(motors.qd, tau)
+    headings, rows = with_motors(arm.arm, *demand_table(arm.arm, t, tau, voltage, current), motors)
     if wrenches:
         headings, rows = with_wrenches(arm, headings, rows, q, qd, qdd)
-    exceeded = overloads_along(arm.arm, t, qd, tau, voltage, current)
+    exceeded = overloads_along(arm.arm, t, motors.qd, tau, voltage, current)
     lasting = above_nominal_along(arm.arm, t, current)
     write_csv(output, headings, rows.ravel())
     if display.as_json:
@@ -203,7 +213,7 @@ def _along(arm: Robot, trajectory: str, output: str, wrenches: bool, display: Di
         if skipped:
             echo(f"* {skipped} of {len(columns['t_s'])} rows skipped, with a cell missing")
         remarks = [*overload_notes(exceeded, len(rows)), *nominal_notes(lasting, "this motion (root mean square)")]
-        for note in [*rigid_notes(arm.arm), *derived_notes(arm.arm, made), *remarks]:
+        for note in [*elastic_notes(arm.arm, instant=False), *derived_notes(arm.arm, made), *remarks]:
             echo(note)
         if display.verbose:
             echo(f"\n{_extremes(headings, rows)}")

@@ -332,7 +332,8 @@ class Control(Document):
         if self.given("anti_windup") and self.anti_windup != "clamping" and self.limit is None:
             unfit("anti_windup", "a `limit`, from which it calculates back", "add for example `limit: 24`")
         for key in ("delay", "encoder"):
-            side_alone = key == "encoder" and self.encoder is not None and [*self.encoder.keys_in_file] == ["on"]
+            encoder = self.encoder if key == "encoder" else None
+            side_alone = encoder and encoder.given("on") and all(encoder.is_default(x) for x in encoder if x != "on")
             if self.given(key) and not side_alone and not self.given("period"):
                 unfit(key, "sampled control", "add `period: 1e-3`, the sample time")
 

@@ -31,6 +31,7 @@ from armsim.dynamics.momentum import momenta, momenta_and_forces
 from armsim.dynamics.proximity import distances, farthest_moves, least_distance, watched_pairs
 from armsim.dynamics.regressor import RegressorColumn, inertial_columns, inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, rnea
+from armsim.dynamics.two_mass import TwoMassSystem, two_mass_systems
 
 __all__ = [
     "CLOSED",
@@ -85,5 +86,7 @@ __all__ = [
     "solve_ldl",
     "stick_slopes",
     "told_to",
+    "TwoMassSystem",
+    "two_mass_systems",
     "watched_pairs",
 ]

@@ -14,6 +14,7 @@ from armsim.actuation import motor as dc
 from armsim.arm.arrays import number_array
 from armsim.arm.overload import needs
 from armsim.control import OpenLoop
+from armsim.dynamics import two_mass_systems
 from armsim.errors import UsageError
 from armsim.expr import Scalar
 from armsim.formulas.bounds import BOUNDS
@@ -27,8 +28,26 @@ from armsim.model import Joint
 from armsim.plant import Linearization
 from armsim.plant import linearize as linearize_plant
 from armsim.plant.statics import holding_command
+from armsim.records import record
 
 AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: largest velocity and acceleration of an equilibrium
+
+
+@record
+class CouplingModes:
+    """The pair of frequencies of an elastic coupling.
+
+    Attributes:
+        joint: Name of the joint.
+        antiresonance: A zero from the motor's torque to the rotor's motion: of the swing with the rotor held [Hz]; None for none.
+        resonance: Of the swing against the rotor, a pair of poles [Hz]; None for none.
+        ratio: Inertia ratio, of what moves with the joint by the rotor.
+    """
+
+    joint: str
+    antiresonance: float | None
+    resonance: float | None
+    ratio: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +77,34 @@ class LinearModel(LinearSystem):
     def mass_matrix(self) -> Array:
         """M with the armatures, shape (n, n) [kg m², kg m or kg]."""
         return np.array(self.about.M)
+
+    @cached_property
+    def couplings(self) -> list[CouplingModes]:
+        """Antiresonance and resonance of every elastic coupling, both without damping and without feedback."""
+        about, arm = self.about, self.about.plant.arm
+        inertias = {of.joint: of.ratio for of in two_mass_systems(arm.at(about.t), about.q[: arm.n])}
+        free = [i for i, held in enumerate(about.held) if not held]
+        pairs = [(j, i, coupling.stiffness) for j, i, coupling in about.plant.loads.elastic]
+        return [
+            CouplingModes(
+                arm.joint_names[j],
+                self._swing([k for k in free if k != i], j, i, stiffness),
+                self._swing(free, j, i, stiffness),
+                inertias[arm.joint_names[j]],
+            )
+            for j, i, stiffness in pairs
+        ]
+
+    def _swing(self, moving: list[int], joint: int, rotor: int, stiffness: float) -> float | None:
+        """Frequency of the undamped mode of some coordinates that has most of its energy in a coupling [Hz]; None for none."""
+        M, K = (sign * np.array(x)[np.ix_(moving, moving)] for sign, x in ((1.0, self.about.M), (-1.0, self.about.Fq)))
+        squares, modes = np.linalg.eig(np.linalg.solve(M, K))
+        twist = sum(np.sign(at - joint - 0.5) * modes[moving.index(at)] for at in (joint, rotor) if at in moving)
+        kinetic = squares.real * np.einsum("ik,ij,jk->k", modes.conj(), M, modes).real
+        swings = squares.real > 0.0
+        shares = np.where(swings, stiffness * np.abs(twist) ** 2 / np.where(swings, kinetic, 1.0), 0.0)
+        k = int(shares.argmax()) if len(shares) else 0
+        return float(np.sqrt(squares.real[k]) / (2 * np.pi)) if shares.any() else None
 
     @property
     def driven(self) -> bool:

@@ -28,7 +28,8 @@ def summarize(
         regulator: A regulator, if it is asked for.
         bode: The joint whose loop's frequency response is asked for.
     """
-    about, joints = model.about, model.about.plant.arm.joints
+    about, arm = model.about, model.about.plant.arm.mechanism
+    commands = dict(zip(arm.drivers, about.u, strict=True))
     return {
         "scenario": model.scenario.name,
         "robot": about.plant.arm.name,
@@ -37,8 +38,10 @@ def summarize(
         "equilibrium": model.is_equilibrium,
         "unstable": model.unstable_pose,
         "joints": [
-            {"name": j.name, "type": j.type, "q": q, "qd": qd, "qdd": qdd, "command": u, "held": held}
-            for j, q, qd, qdd, u, held in zip(joints, about.q, about.qd, about.qdd, about.u, about.held, strict=True)
+            {"name": j.name, "type": j.type, "q": q, "qd": qd, "qdd": qdd, "command": commands.get(i), "held": held}
+            for i, (j, q, qd, qdd, held) in enumerate(
+                zip(arm.joints, about.q, about.qd, about.qdd, about.held, strict=True)
+            )
         ],
         "output": model.output,
         "driven": model.driven,
@@ -49,6 +52,7 @@ def summarize(
         },
         **_system(model),
         "mass_matrix": model.mass_matrix,
+        "couplings": [vars(of) for of in model.couplings],
         "stable_steps": stable_steps(about),
         "sampled": None if sampled is None else _system(sampled),
         "closed_loop": None if model.closed_loop is None else _system(model.closed_loop),

@@ -74,9 +74,7 @@ class Arm:
         if not elastic:
             return self
         links = [replace(link, motor=None) if link.coupling is not None else link for link in self.links]
-        tool = replace(self.tool, link=self.links[self.link_of(self.tool)].name)
-        rotors = [link.rotor for link in elastic]
-        return replace(self, links=(*links, *rotors), frames=(tool, *self.frames[1:]))
+        return replace(self, links=(*links, *(link.rotor for link in elastic)))
 
     @cached_property
     def drivers(self) -> tuple[int, ...]:
@@ -210,7 +208,9 @@ class Arm:
 
     def link_of(self, frame: LinkFrame) -> int:
         """Index of the link in which a frame is fixed."""
-        return self.link_names.index(frame.link) if frame.link else len(self.links) - 1
+        if frame.link:
+            return self.link_names.index(frame.link)
+        return sum(link.drives is None for link in self.links) - 1  # the last, but for rotors
 
     def placement(self, frame: LinkFrame) -> Pose:
         """A frame in its link's own frame."""

@@ -35,6 +35,10 @@ class OfTime:
         (q, qd), rates = self._twice(t)
         return Desired(list(q), list(qd), [slope[0] for slope in rates[1]])
 
+    def __getstate__(self) -> object:
+        """Without what is traced, which is traced again."""
+        return {name: value for name, value in vars(self).items() if name != "_twice"}
+
     @cached_property
     def _twice(self) -> Callable[..., Any]:
         """Positions and velocities, and their derivatives by the time."""

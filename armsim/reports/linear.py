@@ -44,6 +44,8 @@ def report(
     title = f"{near}, {len(model.states)} states, {inputs} {kind}"
     parts = [wrapped(title), _joints(model, digits), *_notes(model)]
     parts += ["", _modes("without feedback" if closed else "mode", model, digits)]
+    if model.couplings:
+        parts += ["", _couplings(model, digits)]
     if closed is not None:
         every = "" if closed.dt is None else f", every {closed.dt:g} s"
         parts += ["", _modes(f"under its control{every}", closed, digits), "", *_margins(model, digits)]
@@ -109,6 +111,17 @@ def _modes(heading: str, system: LinearSystem, digits: int) -> str:
         rate = f"{number(real, digits)} ± {number(imag, digits)}i" if imag else number(real, digits)
         rows.append([mode.words, rate, ", ".join(mode.joints)])
     return table([heading, "rate 1/s", "mostly"], rows) if rows else f"{heading}: nothing can move"
+
+
+def _couplings(model: LinearModel, digits: int) -> str:
+    """Resonance and antiresonance of every elastic coupling."""
+    rows: list[list[Cell]] = []
+    for of in model.couplings:
+        pair = (of.antiresonance, of.resonance)
+        rows.append(
+            [of.joint, *("-" if x is None else (number(x, digits), "Hz") for x in pair), number(of.ratio, digits)]
+        )
+    return table(["coupling of", "antiresonance", "resonance", "inertia ratio"], rows)
 
 
 def _margins(model: LinearModel, digits: int) -> list[str]:

@@ -110,7 +110,14 @@ def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> str:
     shares = [f"{number(100 * share, 3)} % of {key}" for key, share in holding.of_limits.items()]
     if shares:
         lines.append(f"of its limits  {', '.join(shares)}")
-    return "\n".join([*lines, *_lasting(found.joint, holding)])
+    lines += _lasting(found.joint, holding)
+    if (of := found.coupling) is not None:
+        swings, held = number(of.resonance, 4), number(of.antiresonance, 4)
+        lines.append(
+            wrapped(f"coupling       swings at {swings} Hz, on a rotor that is held at {held} Hz, at the initial pose")
+        )
+        lines.append(f"inertia ratio  {number(of.ratio, 4)}, that of the joint by the rotor's")
+    return "\n".join(lines)
 
 
 def _lasting(joint: str, holding: Holding) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from armsim.actuation import limit_torques
+from armsim.actuation.elastic_drive import elastic_joints, rigid_reasons
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from armsim.arm.inverse import Derived
 
 
-RATES = {"q": "", "qd": "/s", "qdd": "/s²"}
+RATES = {"q": "", "q motor": "", "qd": "/s", "qdd": "/s²"}
 
 
 def state_table(
@@ -102,6 +103,19 @@ def rigid_notes(arm: Arm) -> list[str]:
     return [wrapped(note)] if names else []
 
 
+def elastic_notes(arm: Arm, instant: bool) -> list[str]:
+    """Which couplings count as rigid in a motion, and why; and of one instant, that its torques are those of rigid gears."""
+    reasons = rigid_reasons(arm, instant)
+    notes = [f"! {name} {reason}: here its gear is rigid" for name, reason in reasons.items()]
+    names = ", ".join(elastic_joints(arm, instant))
+    if instant and names:
+        notes.append(
+            f"! torque, voltage and current of {names} are those of a rigid gear: the motors' take jerk and snap, which "
+            "--trajectory knows"
+        )
+    return [wrapped(note) for note in notes]
+
+
 def overload_notes(overloads: Sequence[Overload], rows: int = 1) -> list[str]:
     """One line or two for every limit of a motor that a motion exceeds.
 
@@ -141,8 +155,10 @@ def derived_notes(arm: Arm, derived: Derived | None) -> list[str]:
     """What of a motion was differentiated, how, and the estimated error of the torques; empty for nothing."""
     if derived is None:
         return []
+    from armsim.stability.advice import listed
+
     follow = "follow" if len(derived.quantities) > 1 else "follows"
-    what = f"{' and '.join(derived.quantities)} {follow} from {derived.source}"
+    what = f"{listed(derived.quantities)} {follow} from {derived.source}"
     how = f"as derivatives of polynomials through {derived.rows} rows"
     errors = zip(numbers(derived.error, 2), arm.joints, strict=True)
     error = ", ".join(f"{joint.name} {size} {force_unit(joint.type)}" for size, joint in errors)

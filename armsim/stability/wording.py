@@ -19,6 +19,7 @@ from armsim.stability.spectra import exponential, fastest_growth
 from armsim.stability.step_modes import SETTLES, LinearPlant, largest_stable_step
 from armsim.stability.verdicts import BLOWN_UP, MARGIN, Verdicts
 
+FALLING = "its friction falls with the speed there, so that it may stick and slip, which ends at higher speeds"
 PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # divisors of dt that are tried
 
 
@@ -168,13 +169,14 @@ class Wording:
         found = {}
         for p in np.flatnonzero(self.verdicts.runs_away):
             plant = self.verdicts.free[p, 0]
-            name = self.joints[plant.leading_joint(plant.continuous_loop, sampled=False)].name
+            joint = self.joints[plant.leading_joint(plant.continuous_loop, sampled=False)]
+            falls = joint.dry is not None and joint.dry.peaks is not None
             words = (
-                f"control leaves {name} unstable {self.where[p]}, whatever the step: its motion grows e-fold every "
+                f"control leaves {joint.name} unstable {self.where[p]}, whatever the step: its motion grows e-fold every "
                 f"{1 / fastest_growth(plant.continuous_rates):.3g} s, until a limit or stop bounds it; "
-                "check the signs and sizes of its gains"
+                f"{FALLING if falls else 'check the signs and sizes of its gains'}"
             )
-            found[words] = name
+            found[words] = joint.name
         return found
 
     def _sampling(self) -> dict[str, str]:

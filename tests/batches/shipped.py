@@ -62,6 +62,8 @@ class File:
         number = self.numbers[path]
         if last(path) == "efficiency":
             return self.random.uniform(0.8, 0.9)
+        if last(path) == "seed":
+            return float(self.random.randint(1, 1000))
         if number.value == 0.0:
             return self.random.uniform(0.02, 0.05)
         return number.value * (1 + self.random.uniform(2e-3, 1e-2))

@@ -153,12 +153,47 @@ def test_a_pose_beyond_a_stop_says_that_the_stop_is_counted_in(armsim):
     ]
 
 
-@pytest.mark.parametrize("question", ["inverse", "forward"])
-def test_an_elastic_coupling_is_rigid_here_and_a_line_says_so(armsim, question):
-    coupling = ("--set", "joints[R2].motor.rotor_inertia=0.1", "--set", "joints[R2].motor.coupling={stiffness: 2000}")
-    (line,) = [line for line in armsim(question, "arm5", *coupling).out.splitlines() if line.startswith("!")]
+ELASTIC = ("--set", "joints[R2].motor.rotor_inertia=0.1", "--set", "joints[R2].motor.coupling={stiffness: 2000}")
+
+
+def test_forward_takes_an_elastic_coupling_as_rigid_and_a_line_says_so(armsim):
+    (line,) = [line for line in armsim("forward", "arm5", *ELASTIC).out.splitlines() if line.startswith("!")]
     assert "coupling of R2" in line
-    assert "coupling" not in armsim(question, "arm5").out
+    assert "coupling" not in armsim("forward", "arm5").out
+
+
+def test_behind_an_elastic_coupling_the_rotor_is_told_and_why_where_it_is_not(armsim):
+    found = answer(armsim, "arm5", *ELASTIC)
+    assert found["q_motor"] == [None, found["q"][1] + found["torque"][1] / 2000, None, None, None]
+    assert "!" not in armsim("inverse", "arm5", *ELASTIC).out
+    moving = armsim("inverse", "arm5", *ELASTIC, "--qd", "0,1,0,0,0").out
+    assert "of R2 are those of a rigid gear" in moving
+    assert "q motor" in moving
+    play = ("--set", "joints[R2].motor.coupling.backlash=1e-3", "--qd", "0,1,0,0,0")
+    assert "! R2 has backlash" in armsim("inverse", "arm5", *ELASTIC, *play).out
+
+
+def test_a_trajectory_has_the_motions_and_torques_of_motors_behind_elastic_couplings(armsim, tmp_path):
+    t = np.linspace(0.0, 1.0, 201)
+    q = np.zeros((len(t), 5))
+    q[:, 1] = 0.2 * np.sin(2.0 * t)
+    heading = "t_s," + ",".join(f"q_R{i}_rad" for i in range(1, 6))
+    np.savetxt(tmp_path / "m.csv", np.c_[t, q], delimiter=",", header=heading, comments="")
+    files = ("--trajectory", str(tmp_path / "m.csv"), "-o", str(tmp_path / "tau.csv"))
+    done = armsim("inverse", "arm5", *ELASTIC, *files)
+    assert done.code == 0
+    assert "qd, qdd, jerk and snap follow from q" in done.out
+    found = np.genfromtxt(tmp_path / "tau.csv", delimiter=",", names=True)
+    arm = library.load_robot(
+        "arm5", {"joints[R2].motor.rotor_inertia": 0.1, "joints[R2].motor.coupling": {"stiffness": 2000}}
+    )
+    motion = [np.zeros((len(t), 5)) for _ in range(5)]
+    for order, x in enumerate(motion):
+        x[:, 1] = 0.2 * 2.0**order * np.sin(2.0 * t + order * math.pi / 2)
+    wanted = arm.motor_motion(*motion)
+    assert found["q_motor_R2_rad"] == pytest.approx(wanted.q[:, 1], abs=1e-8)
+    assert found["tau_motor_R2_Nm"][5:-5] == pytest.approx(wanted.torque[5:-5, 1], abs=2e-3)
+    assert found["torque_coupling_R2_Nm"] == pytest.approx(wanted.coupling[:, 1], abs=1e-4)
 
 
 def test_a_joint_at_the_end_of_its_range_is_within_it_and_one_without_limits_always_is(armsim):
