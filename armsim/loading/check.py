@@ -14,7 +14,7 @@ from armsim.files.shipped import shipped_path
 from armsim.loading.build import build_robot
 from armsim.loading.control import task_doubts
 from armsim.loading.definite import undetermined
-from armsim.loading.plausible import chattering, doubts, one_row, picked_up_late, too_short
+from armsim.loading.plausible import chattering, doubts, one_row, picked_up_late, sampled_seldom, too_short
 from armsim.loading.reference import cut_short
 from armsim.loading.robot_file import load_robot_file, read_content
 from armsim.loading.scenario import Scenario, build_scenario
@@ -96,6 +96,7 @@ def scenario_doubts(scenario: Scenario) -> list[Fault]:
         *one_row(file.document, duration),
         *picked_up_late(file.document, duration),
         *chattering(scenario),
+        *sampled_seldom(scenario),
         *other_units_of_scenario(scenario.arm, file.document),
     ]
 

@@ -13,7 +13,7 @@ from armsim import document
 from armsim.document.bodies import payload_bodies
 from armsim.document.kinds import join
 from armsim.document.scenario import ADAPTIVE, AUTO
-from armsim.dynamics import crba, pivots
+from armsim.dynamics import crba, pivots, two_mass_systems
 from armsim.files.faults import Fault
 from armsim.files.nodes import Place
 from armsim.formulas.quantity import Quantity
@@ -32,6 +32,8 @@ LARGEST_PITCH = 0.5  # m: of ball screws up to 0.1, and more in millimetres
 ROUNDING = 1e-3  # of the largest entry: tensors are published to three digits or so, and thin bodies lie on the bound
 TRANSFER = 0.75  # of the largest moment: a tensor with more of mass × distance² in it was probably about the origin
 SHORTEST_STEP = 1e-6  # s
+SAMPLES = 10  # of a resonance, at least
+PEAKLESS = math.sqrt(0.5)  # damping ratio from which on the amplitude has no peak
 NO_TIME = 1e-9  # of the duration: rounding of times that are sums of steps
 
 
@@ -155,6 +157,30 @@ def chattering(scenario: Scenario) -> Iterator[Fault]:
         )
         mend = "write for example `integrator: {method: rk4, dt: 1e-4}`, if one may come to rest there"
         yield Fault(Place(scenario.name), "integrator.method", expected, method, mend)
+
+
+def sampled_seldom(scenario: Scenario) -> Iterator[Fault]:
+    """Warnings of a sampling period that is long for the resonance of a joint with its rotor behind an elastic coupling.
+
+    A command that is held lags by half the period, 18 degrees at a tenth of the resonance's and 90 at half of it, beyond which
+    samples cannot tell the swing from a slow motion. A resonance that the coupling damps to no peak does not count.
+
+    Args:
+        scenario: The scenario.
+    """
+    control, period = scenario.file.document.control, getattr(scenario.command, "period", None)
+    if period is None or control is None or control.period is None:
+        return
+    for of in two_mass_systems(scenario.arm.at(0.0), scenario.initial_q):
+        if of.damping_ratio < PEAKLESS and period * of.resonance * SAMPLES > 1.0 + NO_TIME:
+            aliased = ", which samples cannot see" * (period * of.resonance > 0.5)
+            yield Fault(
+                control.period.place,
+                "control.period",
+                f"at most {1.0 / (SAMPLES * of.resonance):.3g} s, a tenth of a swing of {of.joint} against its rotor",
+                f"{period:g} s, while they swing at {of.resonance:.3g} Hz{aliased} (inertia ratio {of.ratio:.3g})",
+                "sample more often, or keep the loop much slower than that resonance",
+            )
 
 
 def _of_pitch(pitch: Quantity | None, path: str) -> Iterator[Fault]:
