@@ -24,6 +24,7 @@ from armsim.document.control import Control, RobotReference
 from armsim.document.joint import NO_VECTOR
 from armsim.document.kinds import Format
 from armsim.document.parameters import read_parameters
+from armsim.document.plan import Plan
 from armsim.document.recorded import CsvSignal
 from armsim.document.robot import refuse_names
 from armsim.document.run_expression import ForceExpression
@@ -264,6 +265,7 @@ class Scenario(Document):
     world = World("what stands fixed around the arm, by name; beside what the robot's file says, or in its place")
     contacts = Contacts()
     log = Subdocument(Log, default={}, doc="what is written down")
+    plan = Subdocument(Plan, default=None, doc="a motion for `armsim plan` to find; other commands leave it alone", note="none")
 
     @property
     def degrees(self) -> bool:

@@ -1,0 +1,92 @@
+"""The keys of a scenario's `plan`: where a planned motion leads, at which cost, and within what."""
+
+from __future__ import annotations
+
+from armsim.actuation import OUTPUTS
+from armsim.document.bodies import FrameName
+from armsim.document.composite import Choice, Document, List, Number, PerJoint, Rule, Subdocument, join
+from armsim.document.study import Minimised
+from armsim.formulas.quantity import Context
+
+MOST_INTERVALS = 10_000
+MOST_STEPS = 1_000
+
+
+class Waypoint(Document):
+    """Where the arm is to be: joint positions, or the position of a frame."""
+
+    q = PerJoint(
+        Number("rad or m", angle=True), default=None, doc="joint positions", note="give `frame` and `xyz`",
+        example="[0.5, -0.3]",
+    )  # fmt: skip
+    frame = FrameName(default=None, doc="a frame that is to be somewhere, in place of `q`", note="`tool`, with `xyz`")
+    xyz = List(
+        Number("m"), length=3, default=None, doc="position of its origin in the world", note="give `q`",
+        example="[0.4, 0, 0.3]",
+    )  # fmt: skip
+
+    rules: tuple[Rule, ...] = (Rule(given=("q",), without=("frame", "xyz")), Rule(absent=("q",), needs=("xyz",)))
+
+    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
+        return f"`q` without `{key}`", "both", f"leave `{key}` out, or `q`"
+
+    def lacks(self, key: str, path: str, context: Context) -> None:
+        expected, mend = "joint positions `q`, or the position `xyz` of a frame", "add `q: [...]`, or `xyz: [0.4, 0, 0.3]`"
+        context.report.add(self.place, path, expected, "neither", mend)
+
+
+class Via(Waypoint):
+    """A point on the way."""
+
+    at = Number(
+        above=0, largest=1.0, structure=True, default=None, doc="when, as a share of the duration",
+        note="evenly between its neighbours", example="0.5",
+    )  # fmt: skip
+
+
+class Target(Waypoint):
+    """Where the motion ends."""
+
+    qd = PerJoint(
+        Number("rad/s or m/s", angle=True), default=None, doc="joint velocities at the end", note="at rest"
+    )
+
+
+class Plan(Document):
+    """A motion for `armsim plan` to find: inputs over time from the start to a target, within all limits of the robot.
+
+    Costs are integrated over the time: `time` (of 1), `energy` (the power that motors draw, less what they feed back),
+    `torque_squared` (the sum of the drives' squared torques), `tracking` (the sum of squared deviations from `control.reference`),
+    or any column of a run, as in docs/columns.md.
+    """
+
+    output = Choice(*OUTPUTS, default=None, doc="what the inputs are", note="`voltage` if all motors have constants, else `torque`")
+    to = Subdocument(Target, doc="where the motion ends", example="{q: [0.5, -0.3]}")
+    via = List(Subdocument(Via), default=(), doc="points on the way, in order", example="[{q: [0, 0.2]}]")
+    minimise = Minimised(
+        doc="a cost, a formula of costs, or weights of several; where it names `time`, the time is open and `duration` the longest",
+        example="time + 1e-3*torque_squared",
+    )
+    intervals = Number(
+        minimum=2, largest=float(MOST_INTERVALS), whole=True, structure=True, default=100.0,
+        doc="into how many equal intervals the time is cut; inputs are constant in each",
+    )  # fmt: skip
+    steps = Number(
+        minimum=1, largest=float(MOST_STEPS), whole=True, structure=True, default=None,
+        doc="steps of the method in each interval", note="as many as `integrator.dt` or stability asks for", example="10",
+    )  # fmt: skip
+    limit = PerJoint(
+        Number("V, N·m or N", minimum=0), one_for_all=True, default=None,
+        doc="greatest magnitude of the inputs, one per joint or one for all; 0 leaves a joint undriven",
+        note="limits of the motors alone", example="24",
+    )  # fmt: skip
+    tool_speed = Number("m/s", above=0, default=None, doc="greatest speed of the tool", note="none", example="0.5")
+    clearance = Number("m", minimum=0, default=0.0, doc="least distance of links from spheres and planes of the world")
+
+    def check(self, path: str, context: Context) -> None:
+        super().check(path, context)
+        shares = [0.0, *(one.at.value for one in self.via or () if one and one.at is not None), 1.0]
+        if any(b <= a for a, b in zip(shares, shares[1:], strict=False)):
+            mend = "give points in order, each with a later share than the one before"
+            found = ", ".join(f"{x:g}" for x in shares[1:-1])
+            context.report.add(self.place_of("via"), join(path, "via"), "shares that increase, below 1", found, mend)

@@ -1,0 +1,213 @@
+"""The optimal control problem in discrete time: knots, intervals of several steps, costs, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from armsim.arm.arrays import Array
+from armsim.planning.program import Condition, MultistageProgram, Whole
+from armsim.planning.rows import IntervalFunction, RowFunction, products, semidefinite
+from armsim.records import record
+
+
+@record
+class Bound:
+    """A quantity that is kept between bounds.
+
+    Attributes:
+        quantity: "position", "speed", "voltage", "current", "torque", "tool speed", "distance", or "target".
+        of: The joint, the pair of solids, or what the target is of.
+        unit: For messages.
+        lower: -inf for none; equal to `upper` at targets.
+        upper: inf for none.
+        scale: What counts as much.
+    """
+
+    quantity: str
+    of: str
+    unit: str
+    lower: float
+    upper: float
+    scale: float = 1.0
+
+
+@record
+class Bounded:
+    """Quantities between bounds, as a function of a state, or of a state and inputs.
+
+    Attributes:
+        function: Gives them, in units of their scales.
+        bounds: Of each.
+    """
+
+    function: RowFunction
+    bounds: tuple[Bound, ...]
+
+    @cached_property
+    def lower(self) -> Array:
+        """In units of the scales."""
+        return np.array([one.lower / one.scale for one in self.bounds])
+
+    @cached_property
+    def upper(self) -> Array:
+        """Likewise."""
+        return np.array([one.upper / one.scale for one in self.bounds])
+
+    def missed(self, values: Array) -> Array:
+        """By how much values (m, r) are out of bounds, likewise."""
+        beyond = np.maximum(values - self.upper, self.lower - values)
+        return np.maximum(np.where(np.isnan(beyond), np.inf, beyond), 0.0)
+
+
+@record
+class Trajectory:
+    """States at knots, and inputs between them.
+
+    Attributes:
+        x: Shape (N + 1, k); the last number is the length of an interval [s] where that is open.
+        u: Shape (N, n).
+    """
+
+    x: Array
+    u: Array
+
+
+@record
+class Linearised:
+    """What is known of a problem at a trajectory.
+
+    Attributes:
+        defects: Ends of intervals less the next knots, (N, k).
+        S: Derivatives of the ends, (N, k, k + n).
+        cost: The cost.
+        gradient: Of it with each interval's end by its beginning, (N, k + n).
+        hessian: Likewise, positive semidefinite, (N, k + n, k + n).
+        values: Bounded quantities and their derivatives by the stage's variables, by name of the conditions; of an interval's
+            end also what the quantities are at the end of the linearised interval.
+    """
+
+    defects: Array
+    S: Array
+    cost: float
+    gradient: Array
+    hessian: Array
+    values: Mapping[str, tuple[Array, ...]]
+
+
+@record
+class Problem:
+    """A problem of N intervals.
+
+    Attributes:
+        interval: From a knot to the next one.
+        cost: Half of what an interval costs, from the index of a knot, the state there, and the interval's inputs.
+        path: Quantities that states have to keep between bounds, at all knots but the first; None for none.
+        drive: The same of states and inputs, at both ends of intervals.
+        marks: Targets, by knot.
+        start: The state at the beginning, k numbers, without the length of intervals.
+        length: Of an interval [s]; where it is open its least and greatest.
+        inputs: Least and greatest inputs, (2, n).
+        scales: Of states and inputs, (k,) and (n,).
+        N: How many intervals.
+        steps: In each of them.
+    """
+
+    interval: IntervalFunction
+    cost: RowFunction
+    path: Bounded | None
+    drive: Bounded | None
+    marks: Mapping[int, Bounded]
+    start: Array
+    length: float | tuple[float, float]
+    inputs: Array
+    scales: tuple[Array, Array]
+    N: int
+    steps: int
+
+    @property
+    def k(self) -> int:
+        """Numbers of a state."""
+        return len(self.scales[0])
+
+    @property
+    def n(self) -> int:
+        """Inputs."""
+        return len(self.scales[1])
+
+    @property
+    def free(self) -> bool:
+        """Whether the length of intervals is open."""
+        return isinstance(self.length, tuple)
+
+    @cached_property
+    def bounded(self) -> dict[str, Bounded]:
+        """All that is bounded, by the name of the conditions."""
+        found = {"path": self.path, "begin": self.drive, "end": self.drive}
+        return {name: one for name, one in found.items() if one} | {f"mark {i}": it for i, it in self.marks.items()}
+
+    def is_mark(self, name: str) -> bool:
+        """Whether conditions are a target."""
+        return name.startswith("mark")
+
+    def stages(self, name: str) -> Whole:
+        """The indices of the stages on which conditions are."""
+        if self.is_mark(name):
+            return np.array([int(name[5:])])
+        return np.arange(1, self.N + 1) if name == "path" else np.arange(self.N)
+
+    def lengths(self, trajectory: Trajectory) -> Array:
+        """Length of each interval [s]."""
+        return trajectory.x[:-1, -1] if isinstance(self.length, tuple) else np.full(self.N, self.length)
+
+    def program(self) -> MultistageProgram:
+        """The quadratic program of an iteration: a slack for all conditions of a stage, and one for each row of a target."""
+        own = [int(self.path is not None or (self.drive is not None and i < self.N)) for i in range(self.N + 1)]
+        slacks = [c + (len(self.marks[i].bounds) if i in self.marks else 0) for i, c in enumerate(own)]
+        conditions = []
+        for name, it in self.bounded.items():
+            stages = self.stages(name)
+            for sign, bound in ((1.0, it.upper), (-1.0, it.lower)):
+                rows = np.flatnonzero(np.isfinite(bound))
+                if not len(rows):
+                    continue
+                pattern = it.function.pattern[rows]
+                if name == "end":  # by way of the interval
+                    pattern = np.ones_like(pattern)
+                slack = own[stages[0]] + rows if self.is_mark(name) else 0 * rows
+                conditions.append(Condition(name, stages, rows, sign, sign * bound[rows], pattern, slack))
+        return MultistageProgram(self.k, self.n, slacks, conditions, len(self.start))
+
+    def linearised(self, at: Trajectory) -> Linearised:
+        """The problem at a trajectory, in its own units."""
+        x, u, N, k0 = at.x, at.u, self.N, len(self.start)
+        ends, by = self.interval(x[:-1, :k0], u, self.lengths(at), self.steps)
+        S = np.zeros((N, self.k, self.k + self.n))
+        S[:, :k0, :k0], S[:, :k0, self.k :] = by[:, :, :k0], by[:, :, k0:-1]
+        defects = np.zeros((N, self.k))
+        defects[:, :k0] = ends - x[1:, :k0]
+        if self.free:
+            S[:, :k0, k0], S[:, k0, k0] = by[:, :, -1], 1.0
+            defects[:, k0] = x[:-1, k0] - x[1:, k0]
+        chain = np.concatenate([S, np.broadcast_to(np.eye(self.k + self.n)[self.k :], (N, self.n, self.k + self.n))], 1)
+        off = np.concatenate([defects, np.zeros((N, self.n))], 1)
+        knots = np.arange(N + 1.0)[:, None]
+        values: dict[str, tuple[Array, ...]] = {}
+        cost, g, H = (part[:, 1:] if i else part for i, part in enumerate(self.cost(knots[:-1], x[:-1], u)))
+        more, g1, H1 = (part[:, 1:] if i else part for i, part in enumerate(self.cost(knots[1:], x[1:], u)))
+        H, H1 = semidefinite(H[:, :, 1:]), semidefinite(H1[:, :, 1:])
+        back = chain.transpose(0, 2, 1)
+        gradient = g + products(back, g1 + products(H1, off))
+        hessian = H + back @ H1 @ chain
+        for name, it in self.bounded.items():
+            stages = self.stages(name)
+            if name == "path" or self.is_mark(name):
+                values[name] = it.function(x[stages])
+            elif name == "begin":
+                values[name] = it.function(x[:-1], u)
+            else:
+                g, J = it.function(x[1:], u)
+                values[name] = g, J @ chain, g + products(J, off)
+        return Linearised(defects, S, float(cost.sum() + more.sum()), gradient, hessian, values)

@@ -1,0 +1,286 @@
+"""Sequential quadratic programming with an exact l1 penalty.
+
+The step of each iteration is that of a quadratic program whose conditions are elastic (Fletcher 1985; Nocedal and Wright, chapter
+18), with a proximal term in place of a trust region. The Hessian of the Lagrangian is one block for each stage: at first the
+cost's own, then updated by damped BFGS (Powell 1978; Bock and Plitt 1984). A step that the merit refuses gets a correction of
+second order, or is shortened.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from armsim.arm.arrays import Array
+from armsim.planning.problem import Linearised, Problem, Trajectory
+from armsim.planning.rows import products
+from armsim.records import record
+
+MOST = 300  # iterations
+FEW, SLOW = 8, 1e-6  # iterations that together save less than this share of the cost end the search
+PRECISE = 1e-10  # share of the cost that a step promises to save, which ends it as well
+MET = 1e-7  # by how much conditions may be missed, in units of their scales
+PRICES = 10.0, 1e6  # of a missed condition: at first, and at most
+ACCEPTED, POOR, GOOD = 0.05, 0.25, 0.7  # shares of the predicted reduction of the merit
+SHARES = (0.5, 0.25, 0.1)  # of a step
+FIRMNESS = 1e-2, 1e-10, 100.0  # of the proximal term: at first, least, and greatest
+FLAT = 1e-3  # of the Hessian at first, beside the cost's own
+SHRINK = 0.3  # share by which the time may become shorter in an iteration
+STEEPEST = 1e4  # curvature that an update may bring, in units of the scales
+LEAST_SIZE = 1e-12
+
+
+@record
+class Iterate:
+    """An iteration.
+
+    Attributes:
+        iteration: Its number, from 1.
+        cost: Of the trajectory after it.
+        defect: The largest gap between an interval's end and the next knot, in units of the scales.
+        missed: By how much conditions are missed, likewise.
+        step: The largest change of a number, likewise.
+        seconds: How long it took.
+    """
+
+    iteration: int
+    cost: float
+    defect: float
+    missed: float
+    step: float
+    seconds: float
+
+
+Tell = Callable[[Iterate], object]
+
+
+@record
+class Found:
+    """What a search came to.
+
+    Attributes:
+        trajectory: The last trajectory.
+        status: "solved", "infeasible", "unfinished" where iterations ran out, or "interrupted".
+        iterations: What was done.
+        pressure: Multipliers of conditions by name, shape (stages, rows), and of inputs' bounds as "inputs", (N, n).
+    """
+
+    trajectory: Trajectory
+    status: str
+    iterations: tuple[Iterate, ...]
+    pressure: dict[str, Array]
+
+
+@record
+class Step:
+    """The solution of an iteration's quadratic program.
+
+    Attributes:
+        x: Changes of states, in units of the scales.
+        u: Of inputs, likewise.
+        merit: The cost's model, and the price of conditions that are missed.
+        y: Multipliers of the dynamics, (N, k).
+        pressure: Those of conditions, see `Found`.
+    """
+
+    x: Array
+    u: Array
+    merit: float
+    y: Array
+    pressure: dict[str, Array]
+
+
+class Search:
+    """A search for the least cost of a problem.
+
+    Args:
+        problem: The problem.
+        begin: The trajectory to begin with.
+        tell: Called with every iterate.
+    """
+
+    def __init__(self, problem: Problem, begin: Trajectory, tell: Tell | None = None) -> None:
+        self.problem, self._tell = problem, tell
+        self._program = problem.program()
+        self._stage = np.concatenate(problem.scales)
+        self._price, self._firmness = PRICES[0], FIRMNESS[0]
+        self._weights = np.zeros((problem.N, problem.k))  # of defects in the merit
+        self._hessian: Array | None = None
+        self._at = self._within(begin)
+        self._now = problem.linearised(self._at)
+        self._unit = max(abs(self._now.cost), LEAST_SIZE)
+
+    def run(self, most: int = MOST) -> Found:
+        """Search until no step saves any cost; Ctrl-C ends it."""
+        iterates, merits, pressure, status = list[Iterate](), list[float](), dict[str, Array](), ""
+        try:
+            while not status and len(iterates) < most:
+                began = time.perf_counter()
+                step = self._step(self._now)
+                if step is None:
+                    status = self._stiffer() or ""
+                    iterates.append(self._iterate(len(iterates), 0.0, began))
+                    continue
+                pressure = step.pressure
+                gain = self._take(step)
+                size = max(np.abs(step.x).max(), np.abs(step.u).max(initial=0.0))
+                iterates.append(self._iterate(len(iterates), float(size), began))
+                if self._tell is not None:
+                    self._tell(iterates[-1])
+                merits.append(self._now.cost / self._unit + self._price * iterates[-1].missed)
+                worth = 1.0 + abs(merits[-1])
+                slow = len(merits) > FEW and merits[-1 - FEW] - merits[-1] <= SLOW * worth
+                if iterates[-1].defect <= MET and (slow or gain <= PRECISE * worth):
+                    if iterates[-1].missed <= MET:
+                        status = "solved"
+                    elif self._price >= PRICES[1]:
+                        status = "infeasible"
+                    self._price *= 10.0
+                    merits.clear()
+        except KeyboardInterrupt:
+            status = "interrupted"
+        return Found(self._at, status or "unfinished", tuple(iterates), pressure)
+
+    def _iterate(self, before: int, size: float, began: float) -> Iterate:
+        defects, missed = self._infeasibility(self._now)
+        return Iterate(before + 1, self._now.cost, float(defects.max()), missed, size, time.perf_counter() - began)
+
+    def _take(self, step: Step) -> float:
+        """Go as far as the merit falls as predicted; returns what was."""
+        size = np.abs(step.y)
+        self._weights = np.maximum(1.1 * size, 0.5 * (self._weights + size)) + 1e-3  # Powell 1978
+        now, before = self._now, self._merit(self._now)
+        gain = before - now.cost / self._unit - step.merit
+
+        def falls(there: Linearised, share: float) -> bool:
+            return before - self._merit(there) >= ACCEPTED * share * gain - LEAST_SIZE * abs(before)
+
+        share, to = 1.0, self._moved(step, 1.0)
+        there = self.problem.linearised(to)
+        accepted = falls(there, share)
+        if not accepted and np.isfinite(there.defects).all():  # defects after the step belong to the step
+            corrected = self._step(replace(now, defects=now.defects + there.defects))
+            if corrected is not None:
+                to = self._moved(corrected, 1.0)
+                there = self.problem.linearised(to)
+                accepted = falls(there, share)
+        for share in () if accepted else SHARES:
+            to = self._moved(step, share)
+            there = self.problem.linearised(to)
+            if accepted := falls(there, share):
+                break
+        if not accepted:
+            self._stiffer()
+            return gain
+        ratio = (before - self._merit(there)) / gain if gain > 0.0 else 1.0
+        if share < 1.0 or ratio < POOR:
+            self._firmness *= 3.0
+        elif ratio > GOOD:
+            self._firmness = max(self._firmness / 6.0, FIRMNESS[1])
+        moved = np.column_stack([(to.x - self._at.x)[:-1], to.u - self._at.u]) / self._stage
+        self._update(moved, self._slope(there, step) - self._slope(now, step))
+        self._at, self._now = to, there
+        return gain
+
+    def _stiffer(self) -> str | None:
+        """After a refused step: shorter ones, or where they are short already, the Hessian anew."""
+        self._firmness *= 8.0
+        if self._firmness > FIRMNESS[2]:
+            fresh = self._hessian is None
+            self._hessian, self._firmness = None, FIRMNESS[0]
+            return "unfinished" if fresh else None
+        return None
+
+    def _moved(self, step: Step, share: float) -> Trajectory:
+        sx, su = self.problem.scales
+        return self._within(Trajectory(self._at.x + share * step.x * sx, self._at.u + share * step.u * su))
+
+    def _within(self, at: Trajectory) -> Trajectory:
+        """With inputs, and the length of intervals, within their bounds."""
+        x, length = at.x, self.problem.length
+        if isinstance(length, tuple):
+            x = np.column_stack([x[:, :-1], np.clip(x[:, -1], *length)])
+        return Trajectory(x, np.clip(at.u, *self.problem.inputs))
+
+    def _merit(self, now: Linearised) -> float:
+        defects, missed = self._infeasibility(now)
+        return float(now.cost / self._unit + (self._weights * defects).sum() + self._price * missed)
+
+    def _infeasibility(self, now: Linearised) -> tuple[Array, float]:
+        """Defects, in units of the scales; and by how much conditions are missed: in each stage the most, of targets the sum."""
+        worst, marks = np.zeros(self.problem.N + 1), 0.0
+        for name, it in self.problem.bounded.items():
+            missed = it.missed(now.values[name][0])
+            if self.problem.is_mark(name):
+                marks += float(missed.sum())
+            else:
+                stages = self.problem.stages(name)
+                worst[stages] = np.maximum(worst[stages], missed.max(1, initial=0.0))
+        defects = np.abs(now.defects / self.problem.scales[0])
+        return np.where(np.isnan(defects), np.inf, defects), marks + float(worst.sum())
+
+    def _step(self, now: Linearised) -> Step | None:
+        """The solution of the quadratic program; None where the solver finds none."""
+        problem, program, stage = self.problem, self._program, self._stage
+        (sx, su), N, k, n = problem.scales, problem.N, problem.k, problem.n
+        if self._hessian is None:
+            self._hessian = now.hessian * stage[:, None] * stage / self._unit + FLAT / N * np.eye(k + n)
+        near = self._firmness / N * np.eye(k + n)
+        lower, upper = np.full(program.size, -np.inf), np.full(program.size, np.inf)
+        lower[program.slack_places] = 0.0
+        for into, bound in zip((lower, upper), problem.inputs, strict=True):
+            into[program.inputs] = ((bound - self._at.u) / su).ravel()
+        if isinstance(problem.length, tuple):
+            length, (least, most) = self._at.x[0, -1], problem.length
+            lower[k - 1] = max(least - length, -SHRINK * length) / sx[-1]
+            upper[k - 1] = min(most - length, length) / sx[-1]
+        k0 = len(problem.start)
+        gradient, S = now.gradient * stage / self._unit, now.S * stage / sx[:, None]
+        values = {
+            name: (shifted[0] if shifted else g, J * stage[: J.shape[2]])
+            for name, (g, J, *shifted) in now.values.items()
+        }
+        solved = program.solve(
+            (self._hessian + near, near[:k, :k]),
+            gradient,
+            self._price,
+            (S, now.defects / sx),
+            (problem.start - self._at.x[0, :k0]) / sx[:k0],
+            values,
+            (lower, upper),
+        )
+        if solved is None:
+            return None
+        z, last, slacks, y, pressure = solved
+        merit = (gradient * z).sum() + 0.5 * (z * products(self._hessian, z)).sum() + self._price * slacks
+        return Step(np.concatenate([z[:, :k], last[None]]), z[:, k:], float(merit), y, pressure)
+
+    def _slope(self, now: Linearised, step: Step) -> Array:
+        """The gradient of the Lagrangian by the variables of each stage but the last, in units of the scales."""
+        stage = self._stage
+        found = now.gradient * stage / self._unit
+        found = found + products((now.S * stage / self.problem.scales[0][:, None]).transpose(0, 2, 1), step.y)
+        for name, p in step.pressure.items():
+            if name in now.values:
+                stages, J = self.problem.stages(name), now.values[name][1]
+                inner, w = stages < self.problem.N, J.shape[2]
+                found[stages[inner], :w] += products((J * stage[:w]).transpose(0, 2, 1), p)[inner]
+        return found
+
+    def _update(self, s: Array, y: Array) -> None:
+        """Damped BFGS, stage by stage."""
+        B = self._hessian
+        assert B is not None
+        Bs = products(B, s)
+        sBs, sy = (s * Bs).sum(1), (s * y).sum(1)
+        short = sy < 0.2 * sBs
+        damping = np.where(short, 0.8 * sBs / np.where(short & (sBs > 0.0), sBs - sy, 1.0), 1.0)[:, None]
+        r = damping * y + (1.0 - damping) * Bs
+        sr = (s * r).sum(1)
+        some = (np.minimum(sBs, sr) > LEAST_SIZE**2) & ((r * r).sum(1) < STEEPEST * sr)
+        with_y = r[:, :, None] * r[:, None, :] / np.where(some, sr, 1.0)[:, None, None]
+        without = Bs[:, :, None] * Bs[:, None, :] / np.where(some, sBs, 1.0)[:, None, None]
+        self._hessian = B + np.where(some[:, None, None], with_y - without, 0.0)
