@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from armsim.figures.robot_picture import draw
     from armsim.identification.excite import excite
     from armsim.linear.linearize import linearize
+    from armsim.planning.plan import plan
+    from armsim.planning.result import MotionPlan
     from armsim.recording.compare import compare
     from armsim.recording.follow import follow
     from armsim.recording.forward_model import ForwardModel
@@ -57,6 +59,7 @@ __all__ = [
     "Diverged",
     "FileFaults",
     "ForwardModel",
+    "MotionPlan",
     "NoSolution",
     "Prepared",
     "Robot",
@@ -76,6 +79,7 @@ __all__ = [
     "linearize",
     "load_robot",
     "load_run",
+    "plan",
     "plot",
     "prepare",
     "record",
@@ -100,6 +104,7 @@ _HOMES = {
     "Told": "control.function",
     "Derivation": "derivation.derive",
     "ForwardModel": "recording.forward_model",
+    "MotionPlan": "planning.result",
     "NoSolution": "arm.pose_search",
     "Robot": "arm.robot",
     "Run": "simulation.run",
@@ -121,6 +126,7 @@ _HOMES = {
     "report": "reports.run_page",
     "simulate": "simulation.simulate",
     "Prepared": "batches.prepare",
+    "plan": "planning.plan",
     "plot": "figures.plot",
     "prepare": "batches.prepare",
     "simulate_many": "batches.simulate_many",

@@ -9,7 +9,6 @@ from armsim.document.study import Minimised
 from armsim.formulas.quantity import Context
 
 MOST_INTERVALS = 10_000
-MOST_STEPS = 1_000
 
 
 class Waypoint(Document):
@@ -70,10 +69,6 @@ class Plan(Document):
     intervals = Number(
         minimum=2, largest=float(MOST_INTERVALS), whole=True, structure=True, default=100.0,
         doc="into how many equal intervals the time is cut; inputs are constant in each",
-    )  # fmt: skip
-    steps = Number(
-        minimum=1, largest=float(MOST_STEPS), whole=True, structure=True, default=None,
-        doc="steps of the method in each interval", note="as many as `integrator.dt` or stability asks for", example="10",
     )  # fmt: skip
     limit = PerJoint(
         Number("V, N·m or N", minimum=0), one_for_all=True, default=None,

@@ -24,6 +24,7 @@ class Bound:
         lower: -inf for none; equal to `upper` at targets.
         upper: inf for none.
         scale: What counts as much.
+        column: A formula of a run's columns that gives it.
     """
 
     quantity: str
@@ -32,6 +33,7 @@ class Bound:
     lower: float
     upper: float
     scale: float = 1.0
+    column: str = ""
 
 
 @record
@@ -113,6 +115,7 @@ class Problem:
         scales: Of states and inputs, (k,) and (n,).
         N: How many intervals.
         steps: In each of them.
+        correction: What the ends of intervals are beyond those of so many steps, (N, k) without the length; 0 at first.
     """
 
     interval: IntervalFunction
@@ -126,6 +129,7 @@ class Problem:
     scales: tuple[Array, Array]
     N: int
     steps: int
+    correction: Array | float = 0.0
 
     @property
     def k(self) -> int:
@@ -187,7 +191,7 @@ class Problem:
         S = np.zeros((N, self.k, self.k + self.n))
         S[:, :k0, :k0], S[:, :k0, self.k :] = by[:, :, :k0], by[:, :, k0:-1]
         defects = np.zeros((N, self.k))
-        defects[:, :k0] = ends - x[1:, :k0]
+        defects[:, :k0] = ends + self.correction - x[1:, :k0]
         if self.free:
             S[:, :k0, k0], S[:, k0, k0] = by[:, :, -1], 1.0
             defects[:, k0] = x[:-1, k0] - x[1:, k0]

@@ -26,10 +26,11 @@ MET = 1e-7  # by how much conditions may be missed, in units of their scales
 PRICES = 10.0, 1e6  # of a missed condition: at first, and at most
 ACCEPTED, POOR, GOOD = 0.05, 0.25, 0.7  # shares of the predicted reduction of the merit
 SHARES = (0.5, 0.25, 0.1)  # of a step
-FIRMNESS = 1e-2, 1e-10, 100.0  # of the proximal term: at first, least, and greatest
+FIRMNESS = 1e-2, 1e-5, 100.0  # of the proximal term: at first, least, and greatest
+RESTORING = 1.0  # of it where defects are to be closed, and little else
 FLAT = 1e-3  # of the Hessian at first, beside the cost's own
 SHRINK = 0.3  # share by which the time may become shorter in an iteration
-STEEPEST = 1e4  # curvature that an update may bring, in units of the scales
+STEEPEST = 10.0  # curvature that an update may bring, in units of the scales
 LEAST_SIZE = 1e-12
 
 
@@ -64,13 +65,11 @@ class Found:
     Attributes:
         trajectory: The last trajectory.
         status: "solved", "infeasible", "unfinished" where iterations ran out, or "interrupted".
-        iterations: What was done.
         pressure: Multipliers of conditions by name, shape (stages, rows), and of inputs' bounds as "inputs", (N, n).
     """
 
     trajectory: Trajectory
     status: str
-    iterations: tuple[Iterate, ...]
     pressure: dict[str, Array]
 
 
@@ -100,6 +99,10 @@ class Search:
         problem: The problem.
         begin: The trajectory to begin with.
         tell: Called with every iterate.
+
+    Attributes:
+        problem: The problem.
+        iterations: What was done.
     """
 
     def __init__(self, problem: Problem, begin: Trajectory, tell: Tell | None = None) -> None:
@@ -111,29 +114,32 @@ class Search:
         self._hessian: Array | None = None
         self._at = self._within(begin)
         self._now = problem.linearised(self._at)
+        self.iterations: tuple[Iterate, ...] = ()
         self._unit = max(abs(self._now.cost), LEAST_SIZE)
 
-    def run(self, most: int = MOST) -> Found:
-        """Search until no step saves any cost; Ctrl-C ends it."""
-        iterates, merits, pressure, status = list[Iterate](), list[float](), dict[str, Array](), ""
+    def run(self, most: int = MOST, few: int = FEW) -> Found:
+        """Search until no step saves any cost, or so few of them together almost none; Ctrl-C ends it."""
+        before, iterates, merits, pressure, status = len(self.iterations), list[Iterate](), list[float](), dict[str, Array](), ""
         try:
             while not status and len(iterates) < most:
                 began = time.perf_counter()
                 step = self._step(self._now)
                 if step is None:
                     status = self._stiffer() or ""
-                    iterates.append(self._iterate(len(iterates), 0.0, began))
+                    iterates.append(self._iterate(before + len(iterates), 0.0, began))
                     continue
                 pressure = step.pressure
                 gain = self._take(step)
                 size = max(np.abs(step.x).max(), np.abs(step.u).max(initial=0.0))
-                iterates.append(self._iterate(len(iterates), float(size), began))
+                iterates.append(self._iterate(before + len(iterates), float(size), began))
                 if self._tell is not None:
                     self._tell(iterates[-1])
                 merits.append(self._now.cost / self._unit + self._price * iterates[-1].missed)
                 worth = 1.0 + abs(merits[-1])
-                slow = len(merits) > FEW and merits[-1 - FEW] - merits[-1] <= SLOW * worth
-                if iterates[-1].defect <= MET and (slow or gain <= PRECISE * worth):
+                slow = len(merits) > few and merits[-1 - few] - merits[-1] <= SLOW * worth
+                if slow and iterates[-1].defect > MET:
+                    self._firmness = max(self._firmness, RESTORING)
+                elif iterates[-1].defect <= MET and (slow or gain <= PRECISE * worth):
                     if iterates[-1].missed <= MET:
                         status = "solved"
                     elif self._price >= PRICES[1]:
@@ -142,7 +148,20 @@ class Search:
                     merits.clear()
         except KeyboardInterrupt:
             status = "interrupted"
-        return Found(self._at, status or "unfinished", tuple(iterates), pressure)
+        self.iterations += tuple(iterates)
+        return Found(self._at, status or "unfinished", pressure)
+
+    def correct(self, problem: Problem) -> float:
+        """Go on with a problem whose intervals end elsewhere; by how much at most, in units of the scales."""
+        change = np.abs((problem.correction - self.problem.correction) / problem.scales[0][: len(problem.start)])
+        self.problem, self._at = problem, self._within(self._at)
+        self._now, self._firmness = problem.linearised(self._at), RESTORING
+        return float(change.max())
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """Where it is."""
+        return self._at
 
     def _iterate(self, before: int, size: float, began: float) -> Iterate:
         defects, missed = self._infeasibility(self._now)

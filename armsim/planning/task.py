@@ -21,6 +21,7 @@ from armsim.expr import Scalar
 from armsim.files.faults import suggestion
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.geometry import Plane, Sphere
+from armsim.integrate import METHODS
 from armsim.loading.frames import RADIANS
 from armsim.loading.scenario import Scenario
 from armsim.loading.settle import settle
@@ -36,7 +37,8 @@ METHOD = "velocity_verlet"
 COSTS = ("time", "energy", "torque_squared", "tracking")
 SHORTEST = 1e-3  # of the duration, where that is open
 GROWTH = 10.0  # in an interval, beyond which a step counts as unstable
-CLOSE = 1e-5  # of the scales: change of an interval's end by twice as many steps
+CLOSE = 1e-4  # of the scales: change of an interval's end by twice as many steps
+REFINED = (8, 16)  # times as many steps, for what a problem's steps are off by
 SMALLEST_SCALE = 0.1  # rad or m
 
 
@@ -208,18 +210,19 @@ class PlanTask:
             lower, upper = (-math.inf if low is None else low for low in joint.bounds[:1]), joint.bounds[1]
             least, most = next(lower), math.inf if upper is None else upper
             if math.isfinite(least) or math.isfinite(most):
-                found.append(Bound("position", joint.name, joint.kind.length, least, most))
+                found.append(Bound("position", joint.name, joint.kind.length, least, most, column=f"q_{joint.name}"))
         for joint in self.arm.joints:
             if joint.motor is not None and joint.motor.limits.speed is not None:
                 most = joint.motor.limits.speed / abs(joint.motor.gear)
-                found.append(Bound("speed", joint.name, f"{joint.kind.length}/s", -most, most, most))
+                found.append(Bound("speed", joint.name, f"{joint.kind.length}/s", -most, most, most, f"qd_{joint.name}"))
         if self.asked.tool_speed is not None:
-            found.append(Bound("tool speed", self.arm.tool.name, "m/s", -math.inf, self.asked.tool_speed))
+            speed = "sqrt(vx*vx + vy*vy + vz*vz)"
+            found.append(Bound("speed", self.arm.tool.name, "m/s", -math.inf, self.asked.tool_speed, column=speed))
         round_ones = {it.name for it in self.arm.world if isinstance(it.shape, (Sphere, Plane))}
         pairs = [
             name for name, watched in watched_pairs(self.arm).items() if watched and self.arm.pairs[name][1] in round_ones
         ]
-        found += [Bound("distance", name, "m", self.asked.clearance, math.inf, 0.1) for name in pairs]
+        found += [Bound("distance", name, "m", self.asked.clearance, math.inf, 0.1, f"distance_{name}") for name in pairs]
         return found, pairs
 
     def _path_values(self, pairs: Sequence[str], bounds: Sequence[Bound], x: Sequence[Scalar]) -> list[Scalar]:
@@ -230,7 +233,7 @@ class PlanTask:
         for one in bounds:
             if one.quantity == "position":
                 value = q[names.index(one.of)]
-            elif one.quantity == "speed":
+            elif one.of in names:
                 value = qd[names.index(one.of)]
             elif one.quantity == "distance":
                 value = gaps[one.of]
@@ -249,8 +252,29 @@ class PlanTask:
             for quantity, unit in (("voltage", "V"), ("current", "A"), ("torque", "N·m")):
                 most = getattr(limits, quantity)
                 if most is not None and quantity != self.output:
-                    found.append(Bound(quantity, joint.name, unit, -most, most, most))
+                    found.append(Bound(quantity, joint.name, unit, -most, most, most, self._column(i, quantity)))
         return found
+
+    def _column(self, i: int, quantity: str) -> str:
+        """The column of a limited quantity of a joint's motor, on its side of the gear."""
+        joint = self.arm.joints[i]
+        gear = 1.0 if joint.motor is None else float(joint.motor.gear)
+        return f"tau_motor_{joint.name}/({gear!r})" if quantity == "torque" else f"{quantity}_{joint.name}"
+
+    @cached_property
+    def inputs(self) -> list[Bound]:
+        """The bounds of the driven joints' inputs."""
+        found = []
+        for i in self.driven:
+            joint, most = self.arm.joints[i], float(self.bounds[i])
+            column = f"tau_motor_{joint.name}" if self.output == "torque" else f"{self.output}_{joint.name}"
+            found.append(Bound(self.output, joint.name, joint.kind.unit_of(self.output), -most, most, most, column))
+        return found
+
+    @property
+    def limits(self) -> list[Bound]:
+        """All bounds but targets, of what the arm's file or the plan limits."""
+        return [*self._path()[0], *self._drive(), *(one for one in self.inputs if math.isfinite(one.upper))]
 
     def _drive_values(self, bounds: Sequence[Bound], x: Sequence[Scalar], u: Sequence[Scalar]) -> list[Scalar]:
         torques, found = self._at(x, u).torques, []
@@ -347,16 +371,12 @@ class PlanTask:
         return x, u
 
     def steps_for(self, guess: Trajectory, scales: tuple[Array, Array]) -> int:
-        """Steps in each interval: as many as the scenario's, or as stability and accuracy along a trajectory ask for."""
-        given, length = self.scenario.file.document.integrator.dt, self.duration / self.N
-        if self.asked.steps is not None:
-            return int(self.asked.steps)
-        if given is not None and self.method == self.scenario.method:
-            return min(MOST_STEPS, math.ceil(length / self.scenario.dt * (1 - 1e-9)))
+        """Steps in each interval: as many as stability and accuracy along a trajectory ask for."""
+        length = self.duration / self.N
         some = slice(0, self.N, max(1, self.N // 10))
         x, u, lengths = guess.x[:-1, : self.k0][some], guess.u[some], np.full(len(guess.u[some]), length)
         steps, before = 1, None
-        while steps < MOST_STEPS:
+        while steps < MOST_STEPS // REFINED[-1]:
             ends, S = self.interval(x, u, lengths, steps)
             grown = np.abs(np.linalg.eigvals(S[:, :, : self.k0])).max() if np.isfinite(S).all() else math.inf
             if before is not None and grown < GROWTH and (np.abs(ends - before) < CLOSE * scales[0][: self.k0]).all():
@@ -392,3 +412,9 @@ class PlanTask:
             N=self.N,
             steps=self.steps_for(guess, scales),
         )
+
+    def correction(self, at: Trajectory, problem: Problem) -> Array:
+        """What the ends of intervals are beyond those of a problem's steps, by Richardson's extrapolation of many more, (N, k)."""
+        x, lengths, steps = at.x[:-1, : self.k0], problem.lengths(at), problem.steps
+        coarse, fine, finer = (self.interval(x, at.u, lengths, times * steps)[0] for times in (1, *REFINED))
+        return finer + (finer - fine) / (2.0**METHODS[self.method].order - 1.0) - coarse
