@@ -26,6 +26,7 @@ AGREED = 1e-9  # change of the corrections that ends them, in units of the scale
 DECIMALS = 12  # of the length of an interval that was open [s]
 ACTS = 1e-3  # of the greatest multiplier: above it a limit acts
 
+FAILED = ("infeasible", "interrupted")
 Progress = Callable[[Iterate], object]
 
 
@@ -56,23 +57,20 @@ def plan(
     guess = task.guess() if warm is None else _warm(task, warm)
     problem = task.problem(guess)
     search = Search(problem, guess, progress)
+    found = search.run()
     for k in range(ROUNDS):
-        found = search.run() if k == 0 else search.run(few=1)
-        if found.status != "solved" or search.correct(
-            replace(search.problem, correction=task.correction(search.trajectory, problem))
-        ) < AGREED:
+        if found.status in FAILED:
             break
-    if search.problem.free and found.status == "solved":
-        found = _with_whole_length(task, search)
+        problem = search.problem
+        if k == 1 and isinstance(problem.length, tuple):  # rounded up to so many decimals, for the file
+            length = math.ceil(search.trajectory.x[0, -1] * 10**DECIMALS) / 10**DECIMALS
+            problem = replace(problem, length=(length, length))
+        correction = task.correction(search.trajectory, problem)
+        if search.correct(replace(problem, correction=correction)) < AGREED and k > 1:
+            break
+        again = search.run(few=1)
+        found = replace(again, status=found.status) if again.status == "solved" else again
     return _result(task, search.problem, found, search.iterations)
-
-
-def _with_whole_length(task: PlanTask, search: Search) -> Found:
-    """The plan with an interval whose length has a decimal that is not endless, rounded up."""
-    length = math.ceil(search.trajectory.x[0, -1] * 10**DECIMALS) / 10**DECIMALS
-    problem = replace(search.problem, length=(length, length))
-    search.correct(replace(problem, correction=task.correction(search.trajectory, problem)))
-    return search.run(few=1)
 
 
 def _warm(task: PlanTask, warm: str | PathLike[str] | MotionPlan) -> Trajectory:

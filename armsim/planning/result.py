@@ -158,7 +158,7 @@ class MotionPlan:
     ) -> None:
         self._task, self.t, self.x, self.u, self.gains, self.iterations = task, t, x, u, gains, iterations
         self.facts, self.run = facts, None
-        if facts.status == "solved":
+        if facts.status in ("solved", "unfinished") and not facts.missed:
             with tempfile.TemporaryDirectory() as folder:
                 self._check(folder)
 

@@ -181,7 +181,7 @@ class Search:
         there = self.problem.linearised(to)
         accepted = falls(there, share)
         if not accepted and np.isfinite(there.defects).all():  # defects after the step belong to the step
-            corrected = self._step(replace(now, defects=now.defects + there.defects))
+            corrected = self._step(self._bent(now, step, there))
             if corrected is not None:
                 to = self._moved(corrected, 1.0)
                 there = self.problem.linearised(to)
@@ -203,6 +203,15 @@ class Search:
         self._update(moved, self._slope(there, step) - self._slope(now, step))
         self._at, self._now = to, there
         return gain
+
+    def _bent(self, now: Linearised, step: Step, there: Linearised) -> Linearised:
+        """The problem with all that is not linear as it is after a step."""
+        z = self._stage * np.concatenate([step.x, np.vstack([step.u, 0.0 * step.u[:1]])], axis=1)
+        values = {}
+        for name, (g, J, *_) in now.values.items():
+            moved = products(J, z[self.problem.stages(name), : J.shape[2]])
+            values[name] = g, J, there.values[name][0] - moved
+        return replace(now, defects=now.defects + there.defects, values=values)
 
     def _stiffer(self) -> str | None:
         """After a refused step: shorter ones, or where they are short already, the Hessian anew."""

@@ -238,7 +238,7 @@ class PlanTask:
             elif one.quantity == "distance":
                 value = gaps[one.of]
             else:  # squared, which is smooth at rest; 1 at the bound, as its rate there is twice that of the speed
-                velocity = frame_velocity(arm, q, qd, arm.tool)[0]
+                velocity = frame_velocity(arm, q, qd, arm.tool)[1]
                 value = velocity.dot(velocity) * (0.5 / one.upper) + 0.5 * one.upper
             found.append(value / one.scale)
         return found

@@ -1,0 +1,69 @@
+"""What is printed of a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from armsim.document.timing import seconds
+from armsim.reports.table import number, table, wrapped
+
+if TYPE_CHECKING:
+    from armsim.planning.result import Margin, PlanSummary
+    from armsim.planning.search import Iterate
+
+NEAR = 0.999  # of a limit: it is reached
+UNFINISHED = "the iterations ran out: this is the best so far; `--from` goes on with it"
+ENDED = {"unfinished": UNFINISHED, "interrupted": "interrupted: nothing is written"}
+
+
+def iteration(now: Iterate) -> str:
+    """An iteration in a few words."""
+    return f"cost {now.cost:.6g}, gaps {now.defect:.0e}, missed {now.missed:.0e}"
+
+
+def report(facts: PlanSummary, folder: Path | None, verbose: bool) -> str:
+    """The cost, the limits that the motion reaches, and where it ends when it is simulated."""
+    title = f"{facts.scenario}: {facts.time:.6g} s of {facts.robot}, {facts.minimise} = {number(facts.cost, 7)}"
+    lines = [title, f"search   {facts.iterations} iterations of {seconds(facts.iteration_s)}; {facts.intervals} intervals of {facts.output}"]
+    if facts.status in ENDED:
+        lines.append(f"! {ENDED[facts.status]}")
+    if facts.status == "infeasible":
+        lines[0] = f"{facts.scenario}: no plan of {facts.time:.6g} s meets all conditions"
+        for one in facts.missed:
+            lines.append(f"missed   {one.quantity} {one.of} by {number(one.by)} {one.unit} at {one.t_s:.4g} s")
+        stop = facts.obstruction
+        if stop is not None:
+            lines.append(
+                f"because  {stop.quantity} of {stop.of} is limited to {number(stop.limit)} {stop.unit}, "
+                f"which acts from {stop.from_s:.4g} s on"
+            )
+            lines.append("mend     widen that limit, take a longer `duration`, or another target")
+        return "\n".join(map(wrapped, lines))
+    if facts.end_error is not None:
+        lines.append(f"checked  by rodas at 1e-9: ends {number(facts.end_error, 2)} rad or m from the plan")
+    printed = ["\n".join(map(wrapped, lines))]
+    shown = facts.margins if verbose else [one for one in facts.margins if _share(one) >= NEAR]
+    if shown:
+        printed.append(_limits(shown))
+    if folder is not None:
+        printed.append(f"written  {folder}: inputs.csv, gains.csv, play.yaml, plan.yaml, run/")
+    return "\n\n".join(printed)
+
+
+def _share(one: Margin) -> float:
+    """How much of a limit is used, at most."""
+    if one.lower is not None and one.upper is not None:
+        middle = (one.lower + one.upper) / 2
+        return max(one.greatest - middle, middle - one.least) / (one.upper - middle)
+    if one.upper is not None:
+        return one.greatest / one.upper
+    return 1.0 if one.lower is not None and one.least <= one.lower + (1.0 - NEAR) else 0.0
+
+
+def _limits(shown: list[Margin] | tuple[Margin, ...]) -> str:
+    rows = [
+        [f"{one.quantity} {one.of}", *(("-" if x is None else number(x), one.unit) for x in (one.lower, one.least, one.greatest, one.upper))]
+        for one in shown
+    ]
+    return table(["limit", "lower", "least", "greatest", "upper"], rows)
