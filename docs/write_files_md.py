@@ -17,6 +17,7 @@ from armsim.document.kinds import REQUIRED, Choice, Flag, Kind, Number, Text
 from armsim.document.robot import ROOT as ROBOT
 from armsim.document.scenario import ROOT as SCENARIO
 from armsim.document.scenario import Signal
+from armsim.document.study import Minimised
 from armsim.formulas.bounds import BOUNDS, Bounds
 from armsim.formulas.quantity import plain_number
 from armsim.formulas.units import ROWS
@@ -109,6 +110,8 @@ def value(kind: Kind[Any]) -> str:
         return "name: keys, below"
     if isinstance(kind, RobotReference):
         return "text, or keys"
+    if isinstance(kind, Minimised):
+        return f"formula of {kind.what}s, or name: weight"
     assert isinstance(kind, Subdocument)
     return "keys, below"
 

@@ -49,9 +49,7 @@ Examples:
     flag("--force", help="Replace an earlier plan in the output folder."),
 )
 @display_options
-def command(
-    scenario: str, overrides: Overrides, warm: str | None, destination: Destination, display: Display
-) -> int:
+def command(scenario: str, overrides: Overrides, warm: str | None, destination: Destination, display: Display) -> int:
     """Plan the motion that the `plan` of SCENARIO asks for: inputs over time within all limits, at the least cost.
 
     plan writes inputs.csv; gains.csv, of a feedback along the plan; play.yaml, a scenario that plays it; and run/, its simulation

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from armsim.actuation import OUTPUTS
 from armsim.document.bodies import FrameName
 from armsim.document.composite import Choice, Document, List, Number, PerJoint, Rule, Subdocument, join
@@ -9,6 +11,12 @@ from armsim.document.study import Minimised
 from armsim.formulas.quantity import Context
 
 MOST_INTERVALS = 10_000
+
+
+class CostWeights(Minimised):
+    """A cost or a formula of costs, or the weights of several."""
+
+    what = "cost"
 
 
 class Waypoint(Document):
@@ -24,13 +32,16 @@ class Waypoint(Document):
         example="[0.4, 0, 0.3]",
     )  # fmt: skip
 
-    rules: tuple[Rule, ...] = (Rule(given=("q",), without=("frame", "xyz")), Rule(absent=("q",), needs=("xyz",)))
+    rules = (Rule(given=("q",), without=("frame", "xyz")), Rule(absent=("q",), needs=("xyz",)))
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`q` without `{key}`", "both", f"leave `{key}` out, or `q`"
 
     def lacks(self, key: str, path: str, context: Context) -> None:
-        expected, mend = "joint positions `q`, or the position `xyz` of a frame", "add `q: [...]`, or `xyz: [0.4, 0, 0.3]`"
+        expected, mend = (
+            "joint positions `q`, or the position `xyz` of a frame",
+            "add `q: [...]`, or `xyz: [0.4, 0, 0.3]`",
+        )
         context.report.add(self.place, path, expected, "neither", mend)
 
 
@@ -46,24 +57,27 @@ class Via(Waypoint):
 class Target(Waypoint):
     """Where the motion ends."""
 
-    qd = PerJoint(
-        Number("rad/s or m/s", angle=True), default=None, doc="joint velocities at the end", note="at rest"
-    )
+    qd = PerJoint(Number("rad/s or m/s", angle=True), default=None, doc="joint velocities at the end", note="at rest")
 
 
 class Plan(Document):
     """A motion for `armsim plan` to find: inputs over time from the start to a target, within all limits of the robot.
 
-    Costs are integrated over the time: `time` (of 1), `energy` (the power that motors draw, less what they feed back),
-    `torque_squared` (the sum of the drives' squared torques), `tracking` (the sum of squared deviations from `control.reference`),
-    or any column of a run, as in docs/columns.md.
+    Costs are integrated over the time: `time` (of 1), `energy` (the heat of windings and viscous friction), `torque_squared` (the
+    sum of the drives' squared torques), `tracking` (the sum of squared deviations from `control.reference`), or any column of a
+    run, as in docs/columns.md.
     """
 
-    output = Choice(*OUTPUTS, default=None, doc="what the inputs are", note="`voltage` if all motors have constants, else `torque`")
+    output = Choice(
+        *OUTPUTS,
+        default=None,
+        doc="what the inputs are",
+        note="`voltage` where all motors have constants, else `torque`",
+    )
     to = Subdocument(Target, doc="where the motion ends", example="{q: [0.5, -0.3]}")
     via = List(Subdocument(Via), default=(), doc="points on the way, in order", example="[{q: [0, 0.2]}]")
-    minimise = Minimised(
-        doc="a cost, a formula of costs, or weights of several; where it names `time`, the time is open and `duration` the longest",
+    minimise = CostWeights(
+        doc="a formula of costs, or weights of several; where it names `time`, the time is open and `duration` the longest",
         example="time + 1e-3*torque_squared",
     )
     intervals = Number(
@@ -81,7 +95,7 @@ class Plan(Document):
     def check(self, path: str, context: Context) -> None:
         super().check(path, context)
         shares = [0.0, *(one.at.value for one in self.via or () if one and one.at is not None), 1.0]
-        if any(b <= a for a, b in zip(shares, shares[1:], strict=False)):
+        if any(b <= a for a, b in pairwise(shares)):
             mend = "give points in order, each with a later share than the one before"
             found = ", ".join(f"{x:g}" for x in shares[1:-1])
             context.report.add(self.place_of("via"), join(path, "via"), "shares that increase, below 1", found, mend)

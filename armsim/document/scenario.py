@@ -265,7 +265,9 @@ class Scenario(Document):
     world = World("what stands fixed around the arm, by name; beside what the robot's file says, or in its place")
     contacts = Contacts()
     log = Subdocument(Log, default={}, doc="what is written down")
-    plan = Subdocument(Plan, default=None, doc="a motion for `armsim plan` to find; other commands leave it alone", note="none")
+    plan = Subdocument(
+        Plan, default=None, doc="a motion for `armsim plan` to find; other commands leave it alone", note="none"
+    )
 
     @property
     def degrees(self) -> bool:

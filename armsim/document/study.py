@@ -126,8 +126,10 @@ class Sought(ByPath):
 class Minimised(Kind[Any]):
     """A measure or a formula of measures, or the weights of several."""
 
+    what = "measure"
+
     def expected(self, context: Context) -> str:
-        return "a measure, a formula of measures, or a mapping from measures to weights"
+        return f"a {self.what}, a formula of {self.what}s, or a mapping from {self.what}s to weights"
 
     def read(self, node: Node, path: str, context: Context) -> Any:
         if isinstance(node, Scalar) and isinstance(node.value, str) and node.text:

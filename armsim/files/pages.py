@@ -34,6 +34,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "studies": "Studies: grids and draws of a scenario's numbers, a row a run, resumed after a kill.",
     "cluster": "Studies on many machines: dask, SLURM, Kubernetes.",
     "tuning": "Tuning: gains, or any numbers, sought by what their runs come to; where they hold, and why not.",
+    "plan": "Motions planned ahead: to a target at the least cost within all limits; feedback along them.",
     "export": "The model as C, Fortran, Python, JavaScript or CasADi, bit by bit; robots as URDF and MJCF.",
     "view": "Pages that show an arm in three dimensions, and run it.",
     "logs": "Logs of real machines: columns, formulas of them, units, missing cells.",

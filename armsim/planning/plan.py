@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 
@@ -92,7 +92,9 @@ def _warm(task: PlanTask, warm: str | PathLike[str] | MotionPlan) -> Trajectory:
         table = {key: np.array(column) for key, column in read_csv(name).columns.items()}
     for heading in (TIME, *states, *inputs):
         if heading not in table:
-            raise UsageError.of(name, f"a plan of this arm, with {heading}", "none", suggestion(heading, table, "columns are"))
+            raise UsageError.of(
+                name, f"a plan of this arm, with {heading}", "none", suggestion(heading, table, "columns are")
+            )
     t = table[TIME]
     end = t[-1] if task.free else task.duration
     share = np.linspace(0.0, t[-1], task.N + 1)
@@ -129,7 +131,7 @@ def _result(task: PlanTask, problem: Problem, found: Found, iterations: tuple[It
     return MotionPlan(task, at.x[:, :k0], u, t, gains, iterations, facts)
 
 
-def _missed(problem: Problem, values: dict[str, tuple[Array, ...]], t: Array) -> tuple[Missed, ...]:
+def _missed(problem: Problem, values: Mapping[str, tuple[Array, ...]], t: Array) -> tuple[Missed, ...]:
     """The conditions that are not met, each once."""
     found: dict[tuple[str, str], Missed] = {}
     for name, it in problem.bounded.items():

@@ -77,7 +77,8 @@ class MultistageProgram:
             [np.arange(fixed), np.repeat(stage, k, axis=0).ravel(), after],
             self.size,
         )
-        places, base = ([], []), 0
+        places: tuple[list[Whole], list[Whole]] = [], []
+        base = 0
         for one in conditions:
             m, r = len(one.stages), len(one.rows)
             row = base + np.arange(m * r).reshape(m, r)
@@ -117,8 +118,8 @@ class MultistageProgram:
             bounds: Of the variables, (size,).
 
         Returns:
-            Deviations of the stages (N, k + n), of the last state (k,), the sum of the slacks, multipliers of the dynamics (N, k),
-            and of other conditions by name (stages, rows), those of the inputs' bounds as "inputs".
+            Deviations of the stages (N, k + n), of the last state (k,), the sum of the slacks, multipliers of the dynamics
+            (N, k), and of other conditions by name (stages, rows), those of the inputs' bounds as "inputs".
         """
         N, k, w = self.N, self.k, self.k + self.n
         c = np.zeros(self.size)

@@ -154,10 +154,18 @@ class MotionPlan:
     """
 
     def __init__(
-        self, task: PlanTask, x: Array, u: Array, t: Array, gains: Array, iterations: tuple[Iterate, ...], facts: PlanSummary
+        self,
+        task: PlanTask,
+        x: Array,
+        u: Array,
+        t: Array,
+        gains: Array,
+        iterations: tuple[Iterate, ...],
+        facts: PlanSummary,
     ) -> None:
         self._task, self.t, self.x, self.u, self.gains, self.iterations = task, t, x, u, gains, iterations
-        self.facts, self.run = facts, None
+        self.facts = facts
+        self.run: Run | None = None
         if facts.status in ("solved", "unfinished") and not facts.missed:
             with tempfile.TemporaryDirectory() as folder:
                 self._check(folder)
@@ -199,7 +207,11 @@ class MotionPlan:
     @cached_property
     def play(self) -> dict[str, Any]:
         """The scenario that plays it from `inputs.csv` beside it, as plain data."""
-        data = {key: value for key, value in self._task.scenario.scenario_data.items() if key not in ("control", "inputs", "format", "log")}
+        data = {
+            key: value
+            for key, value in self._task.scenario.scenario_data.items()
+            if key not in ("control", "inputs", "format", "log")
+        }
         signals = [{"csv": INPUTS, "column": heading} for heading in self.input_headings]
         played = {"duration": float(self.t[-1]), "integrator": CHECK, "inputs": {self._task.output: signals}}
         return {"format": FORMAT, **data, **played}
@@ -214,12 +226,21 @@ class MotionPlan:
     def _check(self, folder: str) -> None:
         """Simulate the plan, and note what came of it."""
         self._write(folder)
-        run = simulate(os.path.join(folder, PLAY), measure=[text for one in self._task.limits for text in _extremes(one)])
+        run = simulate(
+            os.path.join(folder, PLAY), measure=[text for one in self._task.limits for text in _extremes(one)]
+        )
         n = self._task.arm.n
         reached = np.array(run.state[: 2 * n])
         off = float(np.abs(reached[:n] - self.x[-1, :n]).max())
         margins = tuple(
-            Margin(one.quantity, one.of, one.unit, _finite(one.lower), _finite(one.upper), *(run.measures[x] for x in _extremes(one)))
+            Margin(
+                one.quantity,
+                one.of,
+                one.unit,
+                _finite(one.lower),
+                _finite(one.upper),
+                *(run.measures[x] for x in _extremes(one)),
+            )
             for one in self._task.limits
         )
         self.run = run
@@ -271,7 +292,9 @@ def check_plan_folder(folder: str | PathLike[str] | None, name: str, force: bool
     names = entries(path)
     foreign = [name for name in names if name not in FILES]
     if foreign:
-        raise UsageError.of(path, "a folder that is absent or empty", f"other files: {named(foreign)}", "name another folder")
+        raise UsageError.of(
+            path, "a folder that is absent or empty", f"other files: {named(foreign)}", "name another folder"
+        )
     if names and not force:
         mend = f"name another folder, or add {spelled('--force', 'force=True')} to replace the plan"
         raise UsageError.of(path, "a folder that is absent or empty", "an earlier plan", mend)

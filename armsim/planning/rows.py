@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ def _flat(body: Body, widths: Sequence[int], order: int) -> Any:
     bounds = [0, *accumulate(widths)]
 
     def whole(x: list[Scalar]) -> Sequence[Scalar]:
-        return body(*(x[a:b] for a, b in zip(bounds, bounds[1:])))
+        return body(*(x[a:b] for a, b in pairwise(bounds)))
 
     def gradient(x: list[Scalar]) -> Sequence[Scalar]:
         return list(with_jacobian(whole, (0,), "cost")(x)[1][0][0])

@@ -20,15 +20,15 @@ from armsim.planning.rows import products
 from armsim.records import record
 
 MOST = 300  # iterations
-FEW, SLOW = 8, 1e-6  # iterations that together save less than this share of the cost end the search
+FEW, SLOW = 8, 1e-5  # iterations that together save less than this share of the cost end the search
 PRECISE = 1e-10  # share of the cost that a step promises to save, which ends it as well
 MET = 1e-7  # by how much conditions may be missed, in units of their scales
 PRICES = 10.0, 1e6  # of a missed condition: at first, and at most
 ACCEPTED, POOR, GOOD = 0.05, 0.25, 0.7  # shares of the predicted reduction of the merit
 SHARES = (0.5, 0.25, 0.1)  # of a step
-FIRMNESS = 1e-2, 1e-5, 100.0  # of the proximal term: at first, least, and greatest
+FIRMNESS = 1e-9, 1e-5, 100.0  # of the proximal term: at first, least, and greatest
 RESTORING = 1.0  # of it where defects are to be closed, and little else
-FLAT = 1e-3  # of the Hessian at first, beside the cost's own
+FLAT = 1e-9  # of the Hessian at first, beside the cost's own
 SHRINK = 0.3  # share by which the time may become shorter in an iteration
 STEEPEST = 10.0  # curvature that an update may bring, in units of the scales
 LEAST_SIZE = 1e-12
@@ -119,7 +119,13 @@ class Search:
 
     def run(self, most: int = MOST, few: int = FEW) -> Found:
         """Search until no step saves any cost, or so few of them together almost none; Ctrl-C ends it."""
-        before, iterates, merits, pressure, status = len(self.iterations), list[Iterate](), list[float](), dict[str, Array](), ""
+        before, iterates, merits, pressure, status = (
+            len(self.iterations),
+            list[Iterate](),
+            list[float](),
+            dict[str, Array](),
+            "",
+        )
         try:
             while not status and len(iterates) < most:
                 began = time.perf_counter()

@@ -28,9 +28,9 @@ from armsim.loading.settle import settle
 from armsim.loading.voltage import voltage_refusal
 from armsim.measures.moment import Moment
 from armsim.model import Arm, MotorLimits
-from armsim.plant import driven_plant
 from armsim.planning.problem import Bound, Bounded, Problem, Trajectory
 from armsim.planning.rows import MOST_STEPS, IntervalFunction, RowFunction
+from armsim.plant import driven_plant
 from armsim.recording.state_vector import StateVector
 
 METHOD = "velocity_verlet"
@@ -54,10 +54,11 @@ class PlanTask:
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
-        self.asked = settle(scenario.file.document).plan
-        if self.asked is None:
+        asked = settle(scenario.file.document).plan
+        if asked is None:
             mend = "add for example `plan: {to: {q: [...]}, minimise: time}`"
             raise UsageError.of(scenario.name, "a scenario with a `plan`", "none", mend)
+        self.asked = asked
         self.arm = scenario.arm
         self._refuse_times()
         self.output: Output = self.asked.output or ("torque" if voltage_refusal(self.arm) else "voltage")
@@ -214,15 +215,21 @@ class PlanTask:
         for joint in self.arm.joints:
             if joint.motor is not None and joint.motor.limits.speed is not None:
                 most = joint.motor.limits.speed / abs(joint.motor.gear)
-                found.append(Bound("speed", joint.name, f"{joint.kind.length}/s", -most, most, most, f"qd_{joint.name}"))
+                found.append(
+                    Bound("speed", joint.name, f"{joint.kind.length}/s", -most, most, most, f"qd_{joint.name}")
+                )
         if self.asked.tool_speed is not None:
             speed = "sqrt(vx*vx + vy*vy + vz*vz)"
             found.append(Bound("speed", self.arm.tool.name, "m/s", -math.inf, self.asked.tool_speed, column=speed))
         round_ones = {it.name for it in self.arm.world if isinstance(it.shape, (Sphere, Plane))}
         pairs = [
-            name for name, watched in watched_pairs(self.arm).items() if watched and self.arm.pairs[name][1] in round_ones
+            name
+            for name, watched in watched_pairs(self.arm).items()
+            if watched and self.arm.pairs[name][1] in round_ones
         ]
-        found += [Bound("distance", name, "m", self.asked.clearance, math.inf, 0.1, f"distance_{name}") for name in pairs]
+        found += [
+            Bound("distance", name, "m", self.asked.clearance, math.inf, 0.1, f"distance_{name}") for name in pairs
+        ]
         return found, pairs
 
     def _path_values(self, pairs: Sequence[str], bounds: Sequence[Bound], x: Sequence[Scalar]) -> list[Scalar]:
@@ -297,7 +304,9 @@ class PlanTask:
             bounds = [Bound("target", f"{axis} of {frame.name}", "m", x, x) for axis, x in zip("xyz", point.xyz)]
         if ends:
             rates = [0.0] * n if point.qd is None else [x * turn for x, turn in zip(point.qd, turns, strict=True)]
-            bounds += [Bound("target", f"qd of {j.name}", f"{j.kind.length}/s", x, x) for j, x in zip(self.arm.joints, rates)]
+            bounds += [
+                Bound("target", f"qd of {j.name}", f"{j.kind.length}/s", x, x) for j, x in zip(self.arm.joints, rates)
+            ]
 
         def values(x: Sequence[Scalar]) -> list[Scalar]:
             place = list(x[:n]) if point.q is not None else [*frame_position(self.arm, x[:n], frame)]
@@ -343,7 +352,7 @@ class PlanTask:
         """A cubic spline through all points, with the inputs that carry the arm along."""
         from scipy.interpolate import CubicSpline
 
-        N, n, T = self.N, self.arm.n, self.duration
+        N, T = self.N, self.duration
         along = CubicSpline(np.array([0, *(knot for knot, _ in self.points)]) * (T / N), self.poses, bc_type="clamped")
         t = np.arange(N + 1) * (T / N)
         q, qd = along(t), along(t, 1)
@@ -402,8 +411,8 @@ class PlanTask:
         return Problem(
             interval=self.interval,
             cost=RowFunction(half, [1, k, n], 2),
-            path=on_path and Bounded(on_path, tuple(bounds)),
-            drive=on_drive and Bounded(on_drive, tuple(drive)),
+            path=None if on_path is None else Bounded(on_path, tuple(bounds)),
+            drive=None if on_drive is None else Bounded(on_drive, tuple(drive)),
             marks={knot: self._mark(point, k, point is self.asked.to) for knot, point in self.points},
             start=self.start,
             length=(SHORTEST * length, length) if self.free else length,
@@ -414,7 +423,7 @@ class PlanTask:
         )
 
     def correction(self, at: Trajectory, problem: Problem) -> Array:
-        """What the ends of intervals are beyond those of a problem's steps, by Richardson's extrapolation of many more, (N, k)."""
+        """What the ends of intervals are beyond those of a problem's steps, by Richardson's extrapolation, (N, k)."""
         x, lengths, steps = at.x[:-1, : self.k0], problem.lengths(at), problem.steps
         coarse, fine, finer = (self.interval(x, at.u, lengths, times * steps)[0] for times in (1, *REFINED))
-        return finer + (finer - fine) / (2.0**METHODS[self.method].order - 1.0) - coarse
+        return finer + (finer - fine) / (2.0 ** METHODS[self.method].order - 1.0) - coarse

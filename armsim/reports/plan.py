@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armsim.document.timing import seconds
-from armsim.reports.table import number, table, wrapped
+from armsim.reports.table import Cell, number, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.planning.result import Margin, PlanSummary
@@ -25,7 +25,11 @@ def iteration(now: Iterate) -> str:
 def report(facts: PlanSummary, folder: Path | None, verbose: bool) -> str:
     """The cost, the limits that the motion reaches, and where it ends when it is simulated."""
     title = f"{facts.scenario}: {facts.time:.6g} s of {facts.robot}, {facts.minimise} = {number(facts.cost, 7)}"
-    lines = [title, f"search   {facts.iterations} iterations of {seconds(facts.iteration_s)}; {facts.intervals} intervals of {facts.output}"]
+    lines = [
+        title,
+        f"search   {facts.iterations} iterations of {seconds(facts.iteration_s)}, "
+        f"{facts.intervals} intervals of constant {facts.output}",
+    ]
     if facts.status in ENDED:
         lines.append(f"! {ENDED[facts.status]}")
     if facts.status == "infeasible":
@@ -47,7 +51,7 @@ def report(facts: PlanSummary, folder: Path | None, verbose: bool) -> str:
     if shown:
         printed.append(_limits(shown))
     if folder is not None:
-        printed.append(f"written  {folder}: inputs.csv, gains.csv, play.yaml, plan.yaml, run/")
+        printed.append(wrapped(f"written  {folder}: inputs.csv, gains.csv, play.yaml, plan.yaml, run/"))
     return "\n\n".join(printed)
 
 
@@ -62,8 +66,11 @@ def _share(one: Margin) -> float:
 
 
 def _limits(shown: list[Margin] | tuple[Margin, ...]) -> str:
-    rows = [
-        [f"{one.quantity} {one.of}", *(("-" if x is None else number(x), one.unit) for x in (one.lower, one.least, one.greatest, one.upper))]
+    rows: list[list[Cell]] = [
+        [
+            f"{one.quantity} {one.of}",
+            *(("-" if x is None else number(x), one.unit) for x in (one.lower, one.least, one.greatest, one.upper)),
+        ]
         for one in shown
     ]
     return table(["limit", "lower", "least", "greatest", "upper"], rows)

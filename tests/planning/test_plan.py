@@ -1,0 +1,196 @@
+"""Plans of arms: limits, targets, files, refusals."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from scipy.linalg import solve_discrete_are
+
+import armsim
+from armsim.errors import FileFaults, UsageError
+from armsim.files.csv_reader import read_csv
+from armsim.planning.feedback import gains_along
+
+
+def test_one_motor_swings_two_links_up():
+    found = armsim.plan("pendubot_swingup", {"plan.intervals": 50})
+    assert found.status == "solved"
+    assert found.run.scenario.method == "rodas"
+    upright = found.run.state[:4]
+    assert upright == pytest.approx([np.pi / 2, 0, 0, 0], abs=1e-4)
+    assert np.abs(found.u[:, 0]).max() <= 3.0
+    assert (found.u[:, 1] == 0.0).all()
+
+
+def test_an_arm_goes_round_a_ball_within_its_voltage():
+    found = armsim.plan("arm5_plan", {"plan.intervals": 30})
+    assert found.status == "solved"
+    assert found.facts.end_error < 1e-3
+    margins = {(one.quantity, one.of): one for one in found.facts.margins}
+    assert margins["voltage", "R1"].greatest == pytest.approx(24.0, abs=1e-6)
+    nearest = min(one.least for (quantity, _), one in margins.items() if quantity == "distance")
+    assert 0.009 < nearest < 0.011  # the clearance of 0.01, kept at knots
+
+
+def test_limits_of_a_motor_bind_each_in_its_turn(task):
+    motor = {"Kp": 3.0, "Ke": 3.0, "Ra": 1.5, "gear": -2.0}
+    for quantity, limit, column in (
+        ("current", 1.0, "current_x"),
+        ("torque", 2.0, "tau_motor_x/(-2.0)"),
+        ("speed", 3.5, "-2*qd_x"),
+        ("voltage", 14.0, "voltage_x"),
+    ):
+        limits = {"voltage": 20.0, quantity: limit}
+        found = armsim.plan(task("time", of_joint={"motor": {**motor, "limits": limits}}, intervals=30))
+        assert found.status == "solved"
+        assert found.run.measure(f"max(abs({column}))") == pytest.approx(limit, rel=1e-6)
+
+
+def test_a_tool_keeps_its_speed_and_reaches_a_point_by_way_of_another(task):
+    asked = task("torque_squared", duration=2.0, intervals=40, tool_speed=0.6, via=[{"xyz": [0, 0, 0.5], "at": 0.5}])
+    asked["plan"]["to"] = {"frame": "tool", "xyz": [0, 0, 1.0]}
+    found = armsim.plan(asked)
+    assert found.status == "solved"
+    assert found.x[20, 0] == pytest.approx(0.5, abs=1e-7)
+    assert found.x[-1] == pytest.approx([1.0, 0.0], abs=1e-7)
+    assert found.run.measure("max(abs(vz))") == pytest.approx(0.6, rel=1e-3)
+    free = armsim.plan({**asked, "plan": {**asked["plan"], "tool_speed": 2.0}})
+    assert free.cost < found.cost
+    assert free.run.measure("max(abs(vz))") > 0.62
+
+
+@pytest.mark.parametrize(
+    ("limits", "named"),
+    [
+        ({"voltage": 6.0}, "voltage"),
+        ({"voltage": 40.0, "speed": 0.8}, "speed"),
+        ({"voltage": 40.0, "current": 1.0}, "current"),
+    ],
+)
+def test_an_infeasible_task_names_the_limit_that_is_in_the_way(task, limits, named):
+    motor = {"Kp": 3.0, "Ke": 3.0, "Ra": 1.5}
+    asked = task("torque_squared", duration=0.8, of_joint={"motor": {**motor, "limits": limits}}, intervals=20)
+    found = armsim.plan(asked)
+    assert found.status == "infeasible"
+    assert found.run is None
+    assert {one.quantity for one in found.facts.missed} >= {"target"}
+    stop = found.facts.obstruction
+    assert (stop.quantity, stop.of) == (named, "x")
+    wider = {**limits, named: 5.0 * limits[named]}
+    asked["robot"]["joints"][0]["motor"]["limits"] = wider
+    assert armsim.plan(asked).status == "solved"
+
+
+def test_a_plan_is_played_from_its_files_and_taken_up_again(task, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = task("torque_squared", duration=1.5, limit=6.0, intervals=25)
+    found = armsim.plan(asked)
+    folder = found.save("p")
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "gains.csv",
+        "inputs.csv",
+        "plan.yaml",
+        "play.yaml",
+        "run",
+    ]
+    played = armsim.simulate(folder / "play.yaml")
+    assert played.state == found.run.state
+    table = read_csv(str(folder / "inputs.csv")).columns
+    assert np.array(table["tau_motor_x_N"])[:-1] == pytest.approx(found.u[:, 0], abs=0.0)
+    assert [*read_csv(str(folder / "gains.csv")).columns] == [
+        "t_s",
+        "K_tau_motor_x_N_q_x_m",
+        "K_tau_motor_x_N_qd_x_m_s",
+    ]
+    for earlier in (folder, found):
+        again = armsim.plan(asked, warm=earlier)
+        assert again.cost == pytest.approx(found.cost, rel=1e-8)
+        assert again.facts.iterations <= found.facts.iterations
+    with pytest.raises(UsageError, match="an earlier plan"):
+        found.save("p")
+    found.save("p", force=True)
+    other = {**asked, "robot": "pendubot", "plan": {"to": {"q": [0, 0]}, "minimise": "torque_squared"}}
+    with pytest.raises(UsageError, match="q_shoulder_rad"):
+        armsim.plan(other, warm=folder)
+
+
+def test_gains_far_from_the_end_are_those_of_the_algebraic_riccati_equation():
+    rng = np.random.default_rng(3)
+    A, B = np.eye(3) + 0.1 * rng.normal(size=(3, 3)), rng.normal(size=(3, 2))
+    scales = np.array([0.5, 2.0, 1.0]), np.array([3.0, 0.7])
+    found = gains_along(np.broadcast_to(np.hstack([A, B]), (300, 3, 5)), scales)
+    Q, R = (np.diag(scale**-2.0) for scale in scales)
+    P = solve_discrete_are(A, B, Q, R)
+    assert found[0] == pytest.approx(np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A), rel=1e-9)
+
+
+def test_degrees_are_those_of_the_file():
+    asked = {
+        "format": "armsim/scenario/1",
+        "robot": "pendubot",
+        "units": {"angle": "deg"},
+        "duration": 1,
+        "initial": {"q": [-90, 0]},
+        "plan": {
+            "output": "torque",
+            "to": {"q": [-60, 0], "qd": [0, 30]},
+            "minimise": "torque_squared",
+            "intervals": 20,
+        },
+    }
+    found = armsim.plan(asked)
+    assert found.x[-1] == pytest.approx(np.radians([-60, 0, 0, 30]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"minimise": "torqe_squared"}, "did you mean `torque_squared`?"),
+        ({"minimise": "time +"}, "a formula of costs"),
+        ({"minimise": "energy"}, "none with Kp and Ra"),
+        ({"minimise": "tracking"}, "no `control`"),
+        ({"output": "voltage"}, "no motor on x"),
+        ({"intervals": 2, "via": [{"q": [0.1]}, {"q": [0.2]}]}, "points at different knots"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(task, told, change, message):
+    with pytest.raises(UsageError) as error:
+        armsim.plan(task("time") | {"plan": {"to": {"q": [1.0]}, "minimise": "time", **change}})
+    told(error.value)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ({"to": {}}, "neither"),
+        ({"to": {"q": [1], "xyz": [0, 0, 1]}}, "`q` without `xyz`"),
+        ({"to": {"q": [1]}, "via": [{"q": [0.5], "at": 0.6}, {"q": [0.5], "at": 0.4}]}, "shares that increase"),
+        ({"to": {"q": [1, 2]}}, "2 numbers"),
+    ],
+)
+def test_faults_of_the_file_are_told_at_their_place(task, told, plan, message):
+    with pytest.raises(FileFaults) as error:
+        armsim.plan(task("time") | {"plan": {"minimise": "time", **plan}})
+    told(error.value)
+    assert message in str(error.value)
+
+
+def test_a_scenario_without_a_plan_and_a_step_without_derivatives_are_refused(task, told):
+    with pytest.raises(UsageError, match="a scenario with a `plan`") as error:
+        armsim.plan("arm5_hold")
+    told(error.value)
+    asked = task("time")
+    asked["payload"] = [{"name": "box", "mass": 1, "to": 0.5}]
+    with pytest.raises(UsageError, match="loads that are the same at all times") as error:
+        armsim.plan(asked)
+    told(error.value)
+
+
+def test_the_solver_is_asked_for_by_name_where_it_is_missing(task, told, monkeypatch):
+    monkeypatch.setitem(sys.modules, "piqp", None)
+    with pytest.raises(UsageError, match=r'pip install "armsim\[plan\]"') as error:
+        armsim.plan(task("time", limit=2.0))
+    told(error.value)
