@@ -113,7 +113,11 @@ def table() -> str:
         file = load_scenario_file(config)
         if follows_a_path(file):
             continue
-        found |= {key(path): (is_open(file, path), number.kind.absent) for path, number in numbers(file).items()}
+        found |= {
+            key(path): (is_open(file, path), number.kind.absent)
+            for path, number in numbers(file).items()
+            if not path.startswith("plan.")
+        }
     own, robot = ([path for path in found if path.startswith("robot.") == of_robot] for of_robot in (False, True))
     lines = [line(path, *found[path]) for path in [*sorted(own), *sorted(robot)]]
     return "\n".join(["| number | | because it is | bits |", "| --- | --- | --- | --- |", *lines])

@@ -266,7 +266,11 @@ class Scenario(Document):
     contacts = Contacts()
     log = Subdocument(Log, default={}, doc="what is written down")
     plan = Subdocument(
-        Plan, default=None, doc="a motion for `armsim plan` to find; other commands leave it alone", note="none"
+        Plan,
+        structure=True,
+        default=None,
+        doc="a motion for `armsim plan` to find; other commands leave it alone",
+        note="none",
     )
 
     @property

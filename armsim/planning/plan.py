@@ -18,7 +18,7 @@ from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.planning.feedback import gains_along
 from armsim.planning.problem import Problem, Trajectory
 from armsim.planning.result import INPUTS, TIME, Missed, MotionPlan, Obstruction, PlanSummary
-from armsim.planning.search import MET, Found, Iterate, Search
+from armsim.planning.search import MET, Found, Iteration, PlanSearch
 from armsim.planning.task import PlanTask
 
 ROUNDS = 6  # of a search, with the ends of intervals corrected in between
@@ -27,7 +27,7 @@ DECIMALS = 12  # of the length of an interval that was open [s]
 ACTS = 1e-3  # of the greatest multiplier: above it a limit acts
 
 FAILED = ("infeasible", "interrupted")
-Progress = Callable[[Iterate], object]
+Progress = Callable[[Iteration], object]
 
 
 def plan(
@@ -56,7 +56,7 @@ def plan(
     task = PlanTask(scenario_of(scenario, overrides))
     guess = task.guess() if warm is None else _warm(task, warm)
     problem = task.problem(guess)
-    search = Search(problem, guess, progress)
+    search = PlanSearch(problem, guess, progress)
     found = search.run()
     for k in range(ROUNDS):
         if found.status in FAILED:
@@ -105,7 +105,7 @@ def _warm(task: PlanTask, warm: str | PathLike[str] | MotionPlan) -> Trajectory:
     return Trajectory(x, np.column_stack([table[heading][earlier] for heading in inputs]))
 
 
-def _result(task: PlanTask, problem: Problem, found: Found, iterations: tuple[Iterate, ...]) -> MotionPlan:
+def _result(task: PlanTask, problem: Problem, found: Found, iterations: tuple[Iteration, ...]) -> MotionPlan:
     at, k0 = found.trajectory, len(problem.start)
     t = np.round(np.arange(problem.N + 1) * float(problem.lengths(at)[0]), DECIMALS)
     u = np.zeros((problem.N, task.arm.n))

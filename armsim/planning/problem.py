@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from armsim.arm.arrays import Array
-from armsim.planning.program import Condition, MultistageProgram, Whole
-from armsim.planning.rows import IntervalFunction, RowFunction, products, semidefinite
+from armsim.planning.program import ConditionBlock, MultistageProgram, Whole
+from armsim.planning.rows import RowFunction, products, semidefinite
 from armsim.records import record
 
 
@@ -105,7 +105,7 @@ class Problem:
 
     Attributes:
         interval: From a knot to the next one.
-        cost: Half of what an interval costs, from the index of a knot, the state there, and the interval's inputs.
+        cost: Half of what an interval costs, from the state at a knot, the interval's inputs, and the index of the knot.
         path: Quantities that states have to keep between bounds, at all knots but the first; None for none.
         drive: The same of states and inputs, at both ends of intervals.
         marks: Targets, by knot.
@@ -118,7 +118,7 @@ class Problem:
         correction: What the ends of intervals are beyond those of so many steps, (N, k) without the length; 0 at first.
     """
 
-    interval: IntervalFunction
+    interval: RowFunction
     cost: RowFunction
     path: Bounded | None
     drive: Bounded | None
@@ -181,13 +181,13 @@ class Problem:
                 if name == "end":  # by way of the interval
                     pattern = np.ones_like(pattern)
                 slack = own[stages[0]] + rows if self.is_mark(name) else 0 * rows
-                conditions.append(Condition(name, stages, rows, sign, sign * bound[rows], pattern, slack))
+                conditions.append(ConditionBlock(name, stages, rows, sign, sign * bound[rows], pattern, slack))
         return MultistageProgram(self.k, self.n, slacks, conditions, len(self.start))
 
     def linearised(self, at: Trajectory) -> Linearised:
         """The problem at a trajectory, in its own units."""
         x, u, N, k0 = at.x, at.u, self.N, len(self.start)
-        ends, by = self.interval(x[:-1, :k0], u, self.lengths(at), self.steps)
+        ends, by = self.interval(x[:-1, :k0], u, self.lengths(at)[:, None], np.array([float(self.steps)]))
         S = np.zeros((N, self.k, self.k + self.n))
         S[:, :k0, :k0], S[:, :k0, self.k :] = by[:, :, :k0], by[:, :, k0:-1]
         defects = np.zeros((N, self.k))
@@ -199,11 +199,11 @@ class Problem:
         off = np.concatenate([defects, np.zeros((N, self.n))], 1)
         knots = np.arange(N + 1.0)[:, None]
         values: dict[str, tuple[Array, ...]] = {}
-        cost, g, H = (part[:, 1:] if i else part for i, part in enumerate(self.cost(knots[:-1], x[:-1], u)))
-        more, g1, H1 = (part[:, 1:] if i else part for i, part in enumerate(self.cost(knots[1:], x[1:], u)))
-        H, H1 = semidefinite(H[:, :, 1:]), semidefinite(H1[:, :, 1:])
+        cost, g, H = self.cost(x[:-1], u, knots[:-1])
+        more, g1, H1 = self.cost(x[1:], u, knots[1:])
+        H, H1 = semidefinite(H), semidefinite(H1)
         back = chain.transpose(0, 2, 1)
-        gradient = g + products(back, g1 + products(H1, off))
+        gradient = g[:, 0] + products(back, g1[:, 0] + products(H1, off))
         hessian = H + back @ H1 @ chain
         for name, it in self.bounded.items():
             stages = self.stages(name)

@@ -22,7 +22,7 @@ MOST = 100  # of its iterations
 
 
 @record
-class Condition:
+class ConditionBlock:
     """Linear conditions on some stages: sign (g + J d) <= bound + slack, row by row.
 
     Attributes:
@@ -55,7 +55,7 @@ class MultistageProgram:
         fixed: How many numbers of the first state are given.
     """
 
-    def __init__(self, k: int, n: int, slacks: Sequence[int], conditions: Sequence[Condition], fixed: int) -> None:
+    def __init__(self, k: int, n: int, slacks: Sequence[int], conditions: Sequence[ConditionBlock], fixed: int) -> None:
         piqp = _solver()
         N = self.N = len(slacks) - 1
         self.k, self.n, self.fixed, self._conditions = k, n, fixed, conditions

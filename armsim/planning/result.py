@@ -22,7 +22,7 @@ from armsim.files.recovery import entries, named
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import read_scenario
 from armsim.planning.problem import Bound
-from armsim.planning.search import Iterate
+from armsim.planning.search import Iteration
 from armsim.planning.task import PlanTask
 from armsim.records import OMIT, as_plain, record
 from armsim.simulation.run import Run
@@ -38,7 +38,7 @@ COMMENT = """Plays what `armsim plan` has found for {name}: inputs.csv, by {meth
 
 
 @record
-class Margin:
+class LimitMargin:
     """A limit, and how near a plan comes to it when it is simulated.
 
     Attributes:
@@ -136,7 +136,7 @@ class PlanSummary:
     iteration_s: float
     output: str
     end_error: float | None = None
-    margins: tuple[Margin, ...] = ()
+    margins: tuple[LimitMargin, ...] = ()
     missed: tuple[Missed, ...] = ()
     obstruction: Obstruction | None = field(default=None, metadata=OMIT)
 
@@ -160,7 +160,7 @@ class MotionPlan:
         u: Array,
         t: Array,
         gains: Array,
-        iterations: tuple[Iterate, ...],
+        iterations: tuple[Iteration, ...],
         facts: PlanSummary,
     ) -> None:
         self._task, self.t, self.x, self.u, self.gains, self.iterations = task, t, x, u, gains, iterations
@@ -233,7 +233,7 @@ class MotionPlan:
         reached = np.array(run.state[: 2 * n])
         off = float(np.abs(reached[:n] - self.x[-1, :n]).max())
         margins = tuple(
-            Margin(
+            LimitMargin(
                 one.quantity,
                 one.of,
                 one.unit,

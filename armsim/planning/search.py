@@ -35,7 +35,7 @@ LEAST_SIZE = 1e-12
 
 
 @record
-class Iterate:
+class Iteration:
     """An iteration.
 
     Attributes:
@@ -55,7 +55,7 @@ class Iterate:
     seconds: float
 
 
-Tell = Callable[[Iterate], object]
+Tell = Callable[[Iteration], object]
 
 
 @record
@@ -92,7 +92,7 @@ class Step:
     pressure: dict[str, Array]
 
 
-class Search:
+class PlanSearch:
     """A search for the least cost of a problem.
 
     Args:
@@ -114,14 +114,14 @@ class Search:
         self._hessian: Array | None = None
         self._at = self._within(begin)
         self._now = problem.linearised(self._at)
-        self.iterations: tuple[Iterate, ...] = ()
+        self.iterations: tuple[Iteration, ...] = ()
         self._unit = max(abs(self._now.cost), LEAST_SIZE)
 
     def run(self, most: int = MOST, few: int = FEW) -> Found:
         """Search until no step saves any cost, or so few of them together almost none; Ctrl-C ends it."""
         before, iterates, merits, pressure, status = (
             len(self.iterations),
-            list[Iterate](),
+            list[Iteration](),
             list[float](),
             dict[str, Array](),
             "",
@@ -169,9 +169,9 @@ class Search:
         """Where it is."""
         return self._at
 
-    def _iterate(self, before: int, size: float, began: float) -> Iterate:
+    def _iterate(self, before: int, size: float, began: float) -> Iteration:
         defects, missed = self._infeasibility(self._now)
-        return Iterate(before + 1, self._now.cost, float(defects.max()), missed, size, time.perf_counter() - began)
+        return Iteration(before + 1, self._now.cost, float(defects.max()), missed, size, time.perf_counter() - began)
 
     def _take(self, step: Step) -> float:
         """Go as far as the merit falls as predicted; returns what was."""

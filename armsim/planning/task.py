@@ -17,7 +17,7 @@ from armsim.control import Controller
 from armsim.document.scenario import FIXED
 from armsim.dynamics import distances, frame_position, frame_velocity, watched_pairs
 from armsim.errors import UsageError
-from armsim.expr import Scalar
+from armsim.expr import Scalar, loop
 from armsim.files.faults import suggestion
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.geometry import Plane, Sphere
@@ -29,10 +29,12 @@ from armsim.loading.voltage import voltage_refusal
 from armsim.measures.moment import Moment
 from armsim.model import Arm, MotorLimits
 from armsim.planning.problem import Bound, Bounded, Problem, Trajectory
-from armsim.planning.rows import MOST_STEPS, IntervalFunction, RowFunction
+from armsim.planning.rows import RowFunction
 from armsim.plant import driven_plant
 from armsim.recording.state_vector import StateVector
+from armsim.recording.step_functions import check_differentiable
 
+MOST_STEPS = 4096  # in an interval
 METHOD = "velocity_verlet"
 COSTS = ("time", "energy", "torque_squared", "tracking")
 SHORTEST = 1e-3  # of the duration, where that is open
@@ -184,25 +186,26 @@ class PlanTask:
         return len(self.vector.carried)
 
     @cached_property
-    def interval(self) -> IntervalFunction:
-        """From a knot to the next.
+    def interval(self) -> RowFunction:
+        """From a knot to the next: of a state, inputs, the length of the interval [s] and the number of steps in it.
 
         Raises:
             UsageError: The method's step has no derivatives.
         """
         plant = self.vector.plant
+        check_differentiable(plant)
 
-        def step(x: list[Scalar], u: list[Scalar], dt: list[Scalar]) -> list[Scalar]:
-            return self.carried(plant.step(0.0, self.state(x, u), dt[0]))
+        def whole(x: list[Scalar], u: list[Scalar], length: list[Scalar], steps: list[Scalar]) -> list[Scalar]:
+            dt = length[0] / steps[0]
 
-        if plant.step_rule is not None:
-            raise UsageError(str(plant.step_rule.no_derivatives))
-        try:
-            return IntervalFunction(step, self.k0, len(self.driven))
-        except NotImplementedError:
-            found = f"{self.method}, whose step iterates for this arm (dry friction, efficiency, contacts or Newton's method)"
-            mend = "write `integrator: {method: velocity_verlet, dt: 1e-3}`, and plan for the arm without dry friction"
-            raise UsageError.of("plan", "a step with derivatives", found, mend) from None
+            def step(count: Scalar, x: list[Scalar]) -> list[Any]:
+                return [count + 1.0, self.carried(plant.step(0.0, self.state(x, u), dt))]
+
+            after: list[Scalar] = loop([0.0, x], step, lambda count, _: count > steps[0] - 0.5, MOST_STEPS)[1]
+            return after
+
+        n = len(self.driven)
+        return RowFunction(whole, [self.k0, n, 1, 1], self.k0 + n + 1)
 
     def _path(self) -> tuple[list[Bound], list[str]]:
         """Bounds on states, and the pairs whose distances are among them, last."""
@@ -383,10 +386,10 @@ class PlanTask:
         """Steps in each interval: as many as stability and accuracy along a trajectory ask for."""
         length = self.duration / self.N
         some = slice(0, self.N, max(1, self.N // 10))
-        x, u, lengths = guess.x[:-1, : self.k0][some], guess.u[some], np.full(len(guess.u[some]), length)
+        x, u, lengths = guess.x[:-1, : self.k0][some], guess.u[some], np.full((len(guess.u[some]), 1), length)
         steps, before = 1, None
         while steps < MOST_STEPS // REFINED[-1]:
-            ends, S = self.interval(x, u, lengths, steps)
+            ends, S = self.interval(x, u, lengths, np.array([float(steps)]))
             grown = np.abs(np.linalg.eigvals(S[:, :, : self.k0])).max() if np.isfinite(S).all() else math.inf
             if before is not None and grown < GROWTH and (np.abs(ends - before) < CLOSE * scales[0][: self.k0]).all():
                 break
@@ -399,7 +402,7 @@ class PlanTask:
         scales = self.scales(guess)
         k, n, length = guess.x.shape[1], len(self.driven), self.duration / self.N
 
-        def half(index: list[Scalar], x: list[Scalar], u: list[Scalar]) -> list[Scalar]:
+        def half(x: list[Scalar], u: list[Scalar], index: list[Scalar]) -> list[Scalar]:
             h: Scalar = x[-1] if self.free else length
             return [0.5 * h * self.integrand(index[0] * h, x, u)]
 
@@ -410,7 +413,7 @@ class PlanTask:
         most = self.bounds[self.driven]
         return Problem(
             interval=self.interval,
-            cost=RowFunction(half, [1, k, n], 2),
+            cost=RowFunction(half, [k, n, 1], k + n, 2),
             path=None if on_path is None else Bounded(on_path, tuple(bounds)),
             drive=None if on_drive is None else Bounded(on_drive, tuple(drive)),
             marks={knot: self._mark(point, k, point is self.asked.to) for knot, point in self.points},
@@ -424,6 +427,8 @@ class PlanTask:
 
     def correction(self, at: Trajectory, problem: Problem) -> Array:
         """What the ends of intervals are beyond those of a problem's steps, by Richardson's extrapolation, (N, k)."""
-        x, lengths, steps = at.x[:-1, : self.k0], problem.lengths(at), problem.steps
-        coarse, fine, finer = (self.interval(x, at.u, lengths, times * steps)[0] for times in (1, *REFINED))
+        x, lengths = at.x[:-1, : self.k0], problem.lengths(at)[:, None]
+        coarse, fine, finer = (
+            self.interval(x, at.u, lengths, np.array([float(times * problem.steps)]))[0] for times in (1, *REFINED)
+        )
         return finer + (finer - fine) / (2.0 ** METHODS[self.method].order - 1.0) - coarse

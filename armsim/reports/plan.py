@@ -9,15 +9,15 @@ from armsim.document.timing import seconds
 from armsim.reports.table import Cell, number, table, wrapped
 
 if TYPE_CHECKING:
-    from armsim.planning.result import Margin, PlanSummary
-    from armsim.planning.search import Iterate
+    from armsim.planning.result import LimitMargin, PlanSummary
+    from armsim.planning.search import Iteration
 
 NEAR = 0.999  # of a limit: it is reached
 UNFINISHED = "the iterations ran out: this is the best so far; `--from` goes on with it"
 ENDED = {"unfinished": UNFINISHED, "interrupted": "interrupted: nothing is written"}
 
 
-def iteration(now: Iterate) -> str:
+def iteration(now: Iteration) -> str:
     """An iteration in a few words."""
     return f"cost {now.cost:.6g}, gaps {now.defect:.0e}, missed {now.missed:.0e}"
 
@@ -55,7 +55,7 @@ def report(facts: PlanSummary, folder: Path | None, verbose: bool) -> str:
     return "\n\n".join(printed)
 
 
-def _share(one: Margin) -> float:
+def _share(one: LimitMargin) -> float:
     """How much of a limit is used, at most."""
     if one.lower is not None and one.upper is not None:
         middle = (one.lower + one.upper) / 2
@@ -65,7 +65,7 @@ def _share(one: Margin) -> float:
     return 1.0 if one.lower is not None and one.least <= one.lower + (1.0 - NEAR) else 0.0
 
 
-def _limits(shown: list[Margin] | tuple[Margin, ...]) -> str:
+def _limits(shown: list[LimitMargin] | tuple[LimitMargin, ...]) -> str:
     rows: list[list[Cell]] = [
         [
             f"{one.quantity} {one.of}",

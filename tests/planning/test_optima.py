@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 import armsim
 from armsim.loading import read_scenario
-from armsim.planning.search import Search
+from armsim.planning.search import PlanSearch
 from armsim.planning.task import PlanTask
 
 MASS, FORCE = 2.0, 2.0
@@ -42,7 +42,7 @@ def test_a_linear_quadratic_problem_takes_one_iteration(task):
     asked = task("q_x*q_x + 0.1*torque_squared + 0.2*qd_x*qd_x", of_joint={"spring": {"stiffness": 3.0}}, intervals=30)
     planned = PlanTask(read_scenario(asked))
     problem = planned.problem(planned.guess())
-    search = Search(problem, planned.guess())
+    search = PlanSearch(problem, planned.guess())
     found = search.run(1).trajectory
     # the same problem in the forces alone, by its normal equations: states are linear in them
     N, u = problem.N, np.zeros((problem.N, 1))
@@ -78,6 +78,16 @@ def test_a_motor_under_a_voltage_limit_moves_in_the_time_of_two_exponential_arcs
     assert -1e-9 < found.time / least - 1.0 < beyond
     assert found.facts.output == "voltage"
     assert max(one.beyond for one in found.facts.margins) < 1e-9
+
+
+def test_dry_friction_helps_to_brake(task):
+    # D = a1 t1² / 2 + a2 t2² / 2 with a1 t1 = a2 t2, a = (F -+ friction) / m
+    rub = 0.6
+    found = armsim.plan(task("time", limit=FORCE, of_joint={"friction": {"coulomb": rub}}, intervals=60))
+    least = math.sqrt(2.0 * MASS * (1.0 / (FORCE - rub) + 1.0 / (FORCE + rub)))
+    assert found.status == "solved"
+    assert -1e-9 < found.time / least - 1.0 < 1e-3  # the switch lies within an interval
+    assert found.facts.end_error < 1e-9
 
 
 def test_energy_is_the_heat_of_windings_and_friction_which_motors_draw_in_all(task):
