@@ -21,7 +21,7 @@ from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
-    from armsim.planning.search import Iteration
+    from armsim.planning.search import SearchIteration
 
 UNWELL = 1
 
@@ -65,7 +65,7 @@ def command(scenario: str, overrides: Overrides, warm: str | None, destination: 
     check_plan_folder(destination.folder, read.name, destination.force)
     with progress_bar("planning", display.progress) as bar:
 
-        def tell(now: Iteration) -> None:
+        def tell(now: SearchIteration) -> None:
             if bar is not None:
                 bar.said = iteration(now)
                 bar(now.iteration % MOST, MOST)

@@ -13,7 +13,7 @@ from armsim.formulas.quantity import Context
 MOST_INTERVALS = 10_000
 
 
-class CostWeights(Minimised):
+class CostFormula(Minimised):
     """A cost or a formula of costs, or the weights of several."""
 
     what = "cost"
@@ -76,7 +76,7 @@ class Plan(Document):
     )
     to = Subdocument(Target, doc="where the motion ends", example="{q: [0.5, -0.3]}")
     via = List(Subdocument(Via), default=(), doc="points on the way, in order", example="[{q: [0, 0.2]}]")
-    minimise = CostWeights(
+    minimise = CostFormula(
         doc="a formula of costs, or weights of several; where it names `time`, the time is open and `duration` the longest",
         example="time + 1e-3*torque_squared",
     )

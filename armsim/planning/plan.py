@@ -18,7 +18,7 @@ from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.planning.feedback import gains_along
 from armsim.planning.problem import Problem, Trajectory
 from armsim.planning.result import INPUTS, TIME, Missed, MotionPlan, Obstruction, PlanSummary
-from armsim.planning.search import MET, Found, Iteration, PlanSearch
+from armsim.planning.search import MET, Found, PlanSearch, SearchIteration
 from armsim.planning.task import PlanTask
 
 ROUNDS = 6  # of a search, with the ends of intervals corrected in between
@@ -27,7 +27,7 @@ DECIMALS = 12  # of the length of an interval that was open [s]
 ACTS = 1e-3  # of the greatest multiplier: above it a limit acts
 
 FAILED = ("infeasible", "interrupted")
-Progress = Callable[[Iteration], object]
+Progress = Callable[[SearchIteration], object]
 
 
 def plan(
@@ -105,7 +105,7 @@ def _warm(task: PlanTask, warm: str | PathLike[str] | MotionPlan) -> Trajectory:
     return Trajectory(x, np.column_stack([table[heading][earlier] for heading in inputs]))
 
 
-def _result(task: PlanTask, problem: Problem, found: Found, iterations: tuple[Iteration, ...]) -> MotionPlan:
+def _result(task: PlanTask, problem: Problem, found: Found, iterations: tuple[SearchIteration, ...]) -> MotionPlan:
     at, k0 = found.trajectory, len(problem.start)
     t = np.round(np.arange(problem.N + 1) * float(problem.lengths(at)[0]), DECIMALS)
     u = np.zeros((problem.N, task.arm.n))

@@ -22,7 +22,7 @@ from armsim.files.recovery import entries, named
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import read_scenario
 from armsim.planning.problem import Bound
-from armsim.planning.search import Iteration
+from armsim.planning.search import SearchIteration
 from armsim.planning.task import PlanTask
 from armsim.records import OMIT, as_plain, record
 from armsim.simulation.run import Run
@@ -160,7 +160,7 @@ class MotionPlan:
         u: Array,
         t: Array,
         gains: Array,
-        iterations: tuple[Iteration, ...],
+        iterations: tuple[SearchIteration, ...],
         facts: PlanSummary,
     ) -> None:
         self._task, self.t, self.x, self.u, self.gains, self.iterations = task, t, x, u, gains, iterations

@@ -35,7 +35,7 @@ LEAST_SIZE = 1e-12
 
 
 @record
-class Iteration:
+class SearchIteration:
     """An iteration.
 
     Attributes:
@@ -55,7 +55,7 @@ class Iteration:
     seconds: float
 
 
-Tell = Callable[[Iteration], object]
+Tell = Callable[[SearchIteration], object]
 
 
 @record
@@ -114,14 +114,14 @@ class PlanSearch:
         self._hessian: Array | None = None
         self._at = self._within(begin)
         self._now = problem.linearised(self._at)
-        self.iterations: tuple[Iteration, ...] = ()
+        self.iterations: tuple[SearchIteration, ...] = ()
         self._unit = max(abs(self._now.cost), LEAST_SIZE)
 
     def run(self, most: int = MOST, few: int = FEW) -> Found:
         """Search until no step saves any cost, or so few of them together almost none; Ctrl-C ends it."""
         before, iterates, merits, pressure, status = (
             len(self.iterations),
-            list[Iteration](),
+            list[SearchIteration](),
             list[float](),
             dict[str, Array](),
             "",
@@ -169,9 +169,11 @@ class PlanSearch:
         """Where it is."""
         return self._at
 
-    def _iterate(self, before: int, size: float, began: float) -> Iteration:
+    def _iterate(self, before: int, size: float, began: float) -> SearchIteration:
         defects, missed = self._infeasibility(self._now)
-        return Iteration(before + 1, self._now.cost, float(defects.max()), missed, size, time.perf_counter() - began)
+        return SearchIteration(
+            before + 1, self._now.cost, float(defects.max()), missed, size, time.perf_counter() - began
+        )
 
     def _take(self, step: Step) -> float:
         """Go as far as the merit falls as predicted; returns what was."""

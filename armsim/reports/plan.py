@@ -10,14 +10,14 @@ from armsim.reports.table import Cell, number, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.planning.result import LimitMargin, PlanSummary
-    from armsim.planning.search import Iteration
+    from armsim.planning.search import SearchIteration
 
 NEAR = 0.999  # of a limit: it is reached
 UNFINISHED = "the iterations ran out: this is the best so far; `--from` goes on with it"
 ENDED = {"unfinished": UNFINISHED, "interrupted": "interrupted: nothing is written"}
 
 
-def iteration(now: Iteration) -> str:
+def iteration(now: SearchIteration) -> str:
     """An iteration in a few words."""
     return f"cost {now.cost:.6g}, gaps {now.defect:.0e}, missed {now.missed:.0e}"
 

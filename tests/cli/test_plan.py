@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import yaml
@@ -28,6 +29,7 @@ def test_it_prints_the_plan_and_writes_a_scenario_that_plays_it(armsim, empty_fo
 def test_an_infeasible_task_ends_with_the_limit_that_is_in_the_way(armsim, told, empty_folder):
     ended = armsim(*SWING, "--set", "duration=0.2")
     assert ended.code == 1
-    told("\n".join(line for line in ended.out.splitlines() if not line.startswith("search")))
+    lines = [line for line in ended.out.splitlines() if not line.startswith("search")]
+    told(re.sub(r"\d[\d.e+-]*", "N", "\n".join(lines)))  # the solver's rounding depends on the machine
     assert "because  torque of shoulder is limited to" in ended.out
     assert not Path("plans").exists()
