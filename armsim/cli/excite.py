@@ -58,8 +58,8 @@ class NewFolder:
     epilog="""\b
 Examples:
   armsim excite arm5 --open "joints[*].friction.viscous" --open payload.mass
-  armsim excite my_arm.yaml --open friction --measured voltage \\
-      --noise 2e-4 --command-noise 0.05 --speed 1.5 -o excite
+  armsim excite arm5 --open payload.mass --measured voltage --noise 2e-4 \\
+      --command-noise 0.05 --speed 1.5 -o excite
   armsim simulate excite/excite.yaml       the arm follows it
 """,
 )

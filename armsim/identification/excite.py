@@ -289,18 +289,20 @@ def within_motors(arm: Robot, motion: FourierMotion, family: MotionFamily) -> fl
     """
     fine = _fine(family)
 
-    def load(share: float) -> float:
-        return max((float(x) for x in motor_loads(arm, *motion.scaled(share).at(fine)).values()), default=0.0)
+    def load(share: float) -> tuple[float, str]:
+        loads = motor_loads(arm, *motion.scaled(share).at(fine))
+        return max(((float(x), name) for name, x in loads.items()), default=(0.0, ""))
 
     low, high = 0.0, 1.0
-    if load(high) <= NEARLY:
+    if load(high)[0] <= NEARLY:
         return high
-    if load(low) > NEARLY:
+    least, name = load(low)
+    if least > NEARLY:
         expected = "motors that hold the arm at rest within their limits"
-        raise UsageError.of("excite", expected, f"{load(low):.3g} times a limit", "narrow the joints' ranges")
+        raise UsageError.of("excite", expected, f"{name} beyond its limit", "narrow the joints' ranges")
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        low, high = (middle, high) if load(middle) <= NEARLY else (low, middle)
+        low, high = (middle, high) if load(middle)[0] <= NEARLY else (low, middle)
     return low
 
 

@@ -54,12 +54,14 @@ def test_comments_and_other_keys_stay_and_masses_stay_near(written):
     np.testing.assert_allclose(masses[1], masses[0], rtol=0.05)
 
 
+@pytest.mark.handful(2)
 @pytest.mark.parametrize("name", ["two_link", "rr", "arm5_gripper"])
 def test_links_that_can_exist_stay_as_they_are(name, tmp_path):
     assert write_consistent(name, None, str(tmp_path / "same.yaml")) == ()
     assert load_robot_file(str(tmp_path / "same.yaml")).document == load_robot_file(name).document
 
 
+@pytest.mark.handful(2)
 @pytest.mark.parametrize("kinds", ["RRR", "RPR", "PRS"])
 def test_base_parameters_of_another_arm_are_met_by_links_that_can_exist(kinds, arms):
     first = Robot(arms.serial(kinds, 1, motors=True), "python")

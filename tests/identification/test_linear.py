@@ -88,14 +88,14 @@ def test_intervals_cover_the_truth_of_white_and_of_smoothed_noise():
     for width in (1, 5):
         kernel = np.ones(width) / width
         inside = spread = 0.0
-        rng, many = np.random.default_rng(width), 30
+        rng, many = np.random.default_rng(width), 16
         for _ in range(many):
             noise = np.apply_along_axis(np.convolve, 0, rng.normal(0, 0.5, clean.shape), kernel, "same")
             found = estimate(model, *state, clean + noise)
             error = (found.values - expected(found, TRUTH)) / found.deviations
             inside += np.mean(np.abs(error) < 1.96) / many
             spread += np.mean(error**2) / many
-        assert 0.86 < inside < 0.985  # of 300: 95 % by normal errors, a little less as correlations are estimated
+        assert 0.86 < inside < 0.985  # of 160: 95 % by normal errors, a little less as correlations are estimated
         assert 0.7 < spread < 1.6
 
 
