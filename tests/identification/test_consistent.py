@@ -61,6 +61,39 @@ def test_links_that_can_exist_stay_as_they_are(name, tmp_path):
     assert load_robot_file(str(tmp_path / "same.yaml")).document == load_robot_file(name).document
 
 
+@pytest.mark.parametrize(("convention", "frames"), [
+    ("dh", [{"a": 0.3, "alpha": "pi/2", "d": 0.2}, {"a": 0.4, "alpha": "-pi/2"}, {"a": 0.1, "d": 0.1}]),
+    ("origin", [{"xyz": [0.1, 0.2, 0.3], "axis": x} for x in ([0, 1, 0], [1, 0, 0], [0, 1, 1])]),
+])  # fmt: skip
+def test_other_conventions_get_bodies_in_their_own_frames(convention, frames, tmp_path):
+    body = {"mass": 2, "center": [0.1, -0.05, 0.02], "about": "com", "xx": 0.1, "yy": 0.1, "zz": 0.1, "xy": 0.01}
+    odd = {**body, "yy": 0.02, "zz": 0.13}
+    joints = [
+        {
+            "name": f"J{i}",
+            "type": "revolute",
+            convention: frame,
+            "bodies": [{"inertia": body}],
+            "motor": {"rotor_inertia": 1e-3},
+        }
+        for i, frame in enumerate(frames)
+    ]
+    file = {
+        "format": "armsim/robot/1",
+        "name": "odd",
+        "convention": convention,
+        "gravity": [0, 0, -9.81],
+        "joints": joints,
+    }
+    path = str(tmp_path / "sound.yaml")
+    assert "J1" in write_consistent(file, None, path)
+    before, after = (load_robot(x, engine="python") for x in (file, path))
+    assert least_eigenvalue(before) < -1e-3
+    assert least_eigenvalue(after) > -1e-8
+    tau = before.inverse_dynamics(*STATES[:, :, :3])
+    np.testing.assert_allclose(after.inverse_dynamics(*STATES[:, :, :3]), tau, atol=1e-12 * np.abs(tau).max())
+
+
 @pytest.mark.handful(2)
 @pytest.mark.parametrize("kinds", ["RRR", "RPR", "PRS"])
 def test_base_parameters_of_another_arm_are_met_by_links_that_can_exist(kinds, arms):

@@ -60,6 +60,13 @@ def test_promised_intervals_are_the_spread_of_estimates_from_simulated_logs(foun
     assert np.all(errors.std(axis=0) > 0.6)
 
 
+def test_noise_of_positions_alone_spreads_estimates_as_promised(found):
+    excitation, robot = found["torque"], load_robot(elbow())
+    q, qd, qdd = excitation.motion.at(excitation.t)
+    errors = draws(excitation, q, robot.inverse_dynamics(q, qd, qdd), 0.0, 12)
+    assert 0.8 < np.sqrt(np.mean(errors**2)) < 1.2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("of", ["torque", "voltage"])
 def test_promised_intervals_cover_the_truth_in_200_logs(of, found):

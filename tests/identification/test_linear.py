@@ -149,6 +149,15 @@ def test_errors_that_are_white_have_the_textbook_covariance():
     np.testing.assert_allclose(found / 4000, textbook / 4000, atol=0.15)
 
 
+def test_errors_that_are_alike_for_forty_rows_count_as_often_as_they_are_new():
+    # a moving average of white noise has the sum of the noise itself, but for its ends
+    left = np.convolve(np.random.default_rng(1).normal(size=40_000), np.ones(40) / 40, "same")[:, None]
+    found = correlated_covariance(np.ones((1, 40_000, 1)), left, np.ones((40_000, 1)))
+    assert (
+        0.6 < found[0, 0] / 40_000 < 1.5
+    )  # white noise of this size would have 1/40; some hundred blocks know it to 15 %
+
+
 def test_wrong_input_is_refused_with_what_to_do(told):
     q, qd, qdd = motion(50)
     tau = measured(elbow(), (q, qd, qdd), "torque")
