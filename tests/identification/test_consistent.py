@@ -73,7 +73,7 @@ def test_other_conventions_get_bodies_in_their_own_frames(convention, frames, tm
             "name": f"J{i}",
             "type": "revolute",
             convention: frame,
-            "bodies": [{"inertia": body}],
+            "bodies": [{"inertia": odd if i == 1 else body}],
             "motor": {"rotor_inertia": 1e-3},
         }
         for i, frame in enumerate(frames)
