@@ -86,9 +86,8 @@ def consistent_inertias(robot: Robot, base: Array | None = None) -> ConsistentIn
     carried = own - np.array([_listed(link.inertia, link.armature) for link in links], dtype=float)
     free = np.array([link.motor is not None for link in links])
     spread, total = own[:, 4:7].sum(axis=1) / 2, max(float(own[:, 0].sum()), LEAST_MASS)
-    usual = np.where(
-        own[:, 0] > 0.0, own[:, 0], spread * total / max(float(spread.sum()), LEAST_MASS)
-    )  # where it has none
+    of_spread = total / max(float(spread.sum()), LEAST_MASS)
+    usual = np.where(own[:, 0] > 0.0, own[:, 0], spread * of_spread)  # of a link without mass as of all
     mass = np.maximum(usual, LEAST_MASS * total)
     radius = np.sqrt(np.maximum(spread / mass, LEAST_RADIUS**2))
     scale = mass[:, None] * radius[:, None] ** np.array([0, 1, 1, 1, *[2] * 7])

@@ -215,9 +215,8 @@ def _named(model: CommandModel, path: str, unit: str) -> tuple[str, str]:
     index = joint_index(steps[1], model.arm.link_names) if steps[0] == "joints" and len(steps) > 1 else None
     if index is None:
         return path, unit
-    return path_text(["joints", Item(links[index].name), *steps[2:]]), units_of(unit, [links[index].kind.turns], None)[
-        0
-    ]
+    link = links[index]
+    return path_text(["joints", Item(link.name), *steps[2:]]), units_of(unit, [link.kind.turns], None)[0]
 
 
 def save(found: Excitation, robot: Given, folder: str) -> list[str]:
@@ -255,10 +254,8 @@ def motion_limits(arm: Robot, speed: ArrayLike | None, acceleration: ArrayLike |
 def _each(name: str, given: ArrayLike, n: int, zero: bool = False) -> Array:
     """One number for all of n joints, or one for each, above 0; perhaps 0."""
     array = number_array(name, given)
-    if (
-        array.shape not in ((), (1,), (n,))
-        or not (np.isfinite(array) & ((array > 0.0) | (zero & (array == 0.0)))).all()
-    ):
+    least = 0.0 if zero else np.finfo(float).tiny
+    if array.shape not in ((), (1,), (n,)) or not ((array >= least) & (array < math.inf)).all():
         expected = f"one number {'not below' if zero else 'above'} 0, or one for each of {n} joints"
         raise UsageError.of(name, expected, str(array.tolist()), "correct it")
     return np.broadcast_to(array, n)
@@ -323,10 +320,8 @@ def _search(model: CommandModel, arm: Robot, family: MotionFamily, values: Array
         states = family.states(x)
         slopes = model.by_numbers(values, *(s.reshape(-1, n) for s in states))[1][..., chosen]
         squares = states[1].reshape(-1, n) ** 2
-        moving = (
-            np.where(model.sticking, squares / (squares + slow**2), 1.0) * sizes
-        )  # smooth where friction turns round
-        rows = (slopes * moving[..., None]).reshape(len(x), -1, len(chosen))
+        moving = np.where(model.sticking, squares / (squares + slow**2), 1.0)  # smooth where friction turns round
+        rows = (slopes * (moving * sizes)[..., None]).reshape(len(x), -1, len(chosen))
         information = np.linalg.slogdet(rows.swapaxes(1, 2) @ rows / scale + RIDGE * np.eye(len(chosen)))[1]
         over = sum(
             (np.maximum(load - NEARLY, 0.0) ** 2 for load in motor_loads(arm, *states).values()), np.zeros(len(x))

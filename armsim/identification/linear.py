@@ -184,11 +184,19 @@ def seen_numbers(root: Array, slopes: Array, names: Sequence[str]) -> tuple[list
         root: Square roots of weights, shape (m, n).
         slopes: Derivatives of commands by numbers, shape (m, n, p).
         names: Of the numbers.
+
+    Raises:
+        UsageError: They see none.
     """
     triangle = np.linalg.qr((slopes * root[..., None]).reshape(-1, len(names)), mode="r")
     lengths = np.linalg.norm(triangle, axis=0)
     scaled = triangle / np.where(lengths > 0.0, lengths, 1.0)
     chosen, factors = independent(scaled, most=SEEN)
+    if not chosen:
+        expected, found = "numbers on which the motion's commands depend", f"only {', '.join(names)}"
+        raise UsageError.of(
+            "open", expected, found, "open others, or give voltages or currents if these are the motors'"
+        )
     factors = factors * lengths / lengths[chosen][:, None]  # of columns as they are
     return chosen, factors, unseen_directions(chosen, factors, names)
 

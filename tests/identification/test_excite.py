@@ -166,6 +166,7 @@ def test_wrong_input_is_refused_with_what_to_do(told, short_search):
         lambda: excite(elbow(), FRICTION, speed=0),
         lambda: excite(elbow(), ["joints[J7].friction.viscous"]),
         lambda: excite(elbow(), FRICTION, measured="amperes"),
+        lambda: excite(elbow(), ["joints[*].motor.Ra"], 2, rate=100),
         lambda: excite(rail, ["joints[P].friction.viscous"]),
         lambda: excite(weak, FRICTION, 2, rate=100),
     ]
