@@ -27,8 +27,8 @@ from armsim.expr import Scalar, dot, fma, leaves, maximum, shared, where, with_j
 from armsim.integrate import Motion
 from armsim.integrate.rate_jacobian import Matrix, Slopes
 from armsim.model import Arm
-from armsim.plant.loads import Acting, Loads
-from armsim.plant.state import Further, Held
+from armsim.plant.loads import Loads
+from armsim.plant.state import Acting, Further, Held
 from armsim.plant.velocity_laws import VelocityLaws
 from armsim.records import record
 

@@ -21,9 +21,8 @@ from armsim.errors import UsageError
 from armsim.expr import Scalar, both, differentiable, flatten, leaves, unflatten, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.plant.driven import held
-from armsim.plant.loads import Acting
 from armsim.plant.plant import Plant
-from armsim.plant.state import Further, Held, State
+from armsim.plant.state import Acting, Further, Held, State
 from armsim.records import record
 
 Rows = list[list[float]]  # a matrix by rows

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import Any
 
 from armsim.actuation import (
     CONTACTS,
@@ -19,7 +18,6 @@ from armsim.actuation import (
     coupling_torque,
     driven,
     dry_bounds,
-    motor_limited,
     powers,
     sticks,
     unpowered,
@@ -40,36 +38,14 @@ from armsim.dynamics import (
     own_poses,
     told_to,
 )
-from armsim.expr import Scalar, Switches, Table, absolute, either, maximum, negated, shared, where
+from armsim.expr import Scalar, Switches, Table, absolute, maximum, negated, shared, where
 from armsim.integrate import Motion
 from armsim.model import Arm, Coupling, Joint, Motor
 from armsim.plant.pickup import works_of
-from armsim.plant.state import Further, Held
+from armsim.plant.state import Acting, Further, Held
 from armsim.plant.windings import Windings
 from armsim.records import record
 from armsim.spatial import Vector
-
-
-@record(frozen=False)
-class Acting:
-    """What acts at an instant, dry friction left open.
-
-    The limit of speed of a `Loads.governed` motor is left open too: `torques` has its torque without that limit.
-
-    Attributes:
-        torques: On every joint.
-        lower: Lower bounds of dry friction [N·m or N].
-        upper: Upper bounds of dry friction [N·m or N].
-        slower: What a motor at its limit of speed takes away from motor and sliding friction together, forwards (not positive)
-            and backwards (not negative) [N·m or N]; zeros where the limit is not open.
-        further: Rates of the further states.
-    """
-
-    torques: list[JointTorque]
-    lower: list[Scalar]
-    upper: list[Scalar]
-    slower: list[tuple[Scalar, Scalar]]
-    further: Further
 
 
 @record
@@ -354,20 +330,6 @@ class Loads:
         """All external wrenches on the links, or those that are applied at a frame, by its name; for `states` see `Contact`."""
         of = [wrench for wrench in (*self.external, *self.contacts) if at in (None, wrench.at.name)]
         return link_wrenches(self.arm, held.since, q, of, t, v, states)
-
-    def saturated(self, t: Scalar, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Any]:
-        """Whether a limit of its command, motor or amplifier acts on every joint, under the torques of then."""
-        command = self.command
-        if command is None:
-            return [False] * len(self.drives)
-        acts = []
-        bounds = command.limit if isinstance(command, Controller) else (None,) * len(self.drives)
-        for i, (u, bound) in enumerate(zip(self.commands(t, y, held), bounds, strict=True)):
-            at_bound = False if bound is None else absolute(u) >= bound
-            acts.append(
-                either(at_bound, motor_limited(self.drives[i], command.output, u, torques[self.arm.drivers[i]]))
-            )
-        return acts
 
     def currents(self, y: Motion, held: Held) -> list[Scalar]:
         """The armature currents that are states [A], in the order of `inductive`."""

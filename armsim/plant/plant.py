@@ -14,12 +14,12 @@ from dataclasses import fields, replace
 from functools import cached_property, partial, reduce
 from typing import Any, ClassVar
 
-from armsim.actuation import COUNTED, JointTorque, Works, drive_torques, slowed_to
+from armsim.actuation import COUNTED, JointTorque, Works, drive_torques, motor_limited, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory
 from armsim.dynamics import Algorithm, Contact, ExternalWrench, InternalWrenches, farthest_moves
 from armsim.errors import Refusal
-from armsim.expr import Scalar, Structure, absolute, flatten, leaves, loop, mapped, minimum, unflatten, where
+from armsim.expr import Scalar, Structure, absolute, either, flatten, leaves, loop, mapped, minimum, unflatten, where
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import BASE, Arm, Motor
 from armsim.plant.columns import Layout, RowExtras
@@ -373,5 +373,13 @@ class Plant:
 
     def saturated(self, t: Scalar, state: Sequence[Scalar]) -> list[Any]:
         """Whether a limit of the command, the motor or its amplifier acts from time t [s] on, one condition per joint."""
-        x = self.parts(state)
-        return self.loads.saturated(t, self.motion_of(x), self.held(t, x), self.torques(t, state))
+        x, loads, command = self.parts(state), self.loads, self.command
+        if command is None:
+            return [False] * self.arm.n
+        torques = self.arm.mechanism.of_drivers(self.torques(t, state))
+        commands = loads.commands(t, self.motion_of(x), self.held(t, x))
+        bounds = command.limit if isinstance(command, Controller) else (None,) * self.arm.n
+        return [
+            either(False if bound is None else absolute(u) >= bound, motor_limited(joint, command.output, u, torque))
+            for joint, u, bound, torque in zip(loads.drives, commands, bounds, torques, strict=True)
+        ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
-from armsim.actuation import Works
+from armsim.actuation import JointTorque, Works
 from armsim.control import Memory
 from armsim.expr import Scalar, leaves
 from armsim.integrate import Ahead
@@ -138,3 +138,25 @@ class Held:
     commands: list[Scalar]
     currents: list[Scalar]
     branch: Branch | None = None
+
+
+@record(frozen=False)
+class Acting:
+    """What acts at an instant, dry friction left open.
+
+    The limit of speed of a `Loads.governed` motor is left open too: `torques` has its torque without that limit.
+
+    Attributes:
+        torques: On every joint.
+        lower: Lower bounds of dry friction [N·m or N].
+        upper: Upper bounds of dry friction [N·m or N].
+        slower: What a motor at its limit of speed takes away from motor and sliding friction together, forwards (not positive)
+            and backwards (not negative) [N·m or N]; zeros where the limit is not open.
+        further: Rates of the further states.
+    """
+
+    torques: list[JointTorque]
+    lower: list[Scalar]
+    upper: list[Scalar]
+    slower: list[tuple[Scalar, Scalar]]
+    further: Further

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from armsim.model import JOINT_TYPES
+from armsim.reports.state import rigid_notes
 from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
     if planned.end is not None and planned.end > run * (1 + 1e-9):
         lines.append(wrapped(f"! the run ends before it, at {run:g} s: `--set duration={math.ceil(planned.end)}`"))
     lines += [wrapped(note) for joint in planned.joints for note in beside_notes(joint, degrees)]
+    lines += rigid_notes(scenario.arm)
     types = {joint.joint: joint.type for joint in planned.joints}
     lines += [] if planned.tool is None else ["", *tool_lines(planned.tool, types, degrees), ""]
     lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in planned.exceeded]

@@ -99,7 +99,7 @@ def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bo
 def rigid_notes(arm: Arm) -> list[str]:
     """A line or two where the arm has elastic couplings: a question about one state takes them as rigid."""
     names = ", ".join(joint.name for joint in arm.joints if joint.coupling is not None)
-    note = f"! the coupling of {names} to its motor twists; here it is rigid, `armsim simulate` counts it in"
+    note = f"! the coupling of {names} to its motor twists; here it is rigid; `simulate` and `inverse --trajectory` count it in"
     return [wrapped(note)] if names else []
 
 

@@ -57,6 +57,7 @@ def test_motors_behind_springs_do_what_the_closed_form_says():
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.6])
+@pytest.mark.handful(1)
 def test_an_arm_follows_its_motion_under_the_torques_of_its_motors(damping):
     given = [part("A", 10.0, 900.0, damping=damping), part("B", -15.0, 500.0, damping=damping)]
     for one in given:
@@ -89,6 +90,7 @@ def test_stiff_couplings_tend_to_the_rigid_arm_at_first_order():
 
 
 @pytest.mark.parametrize("coupling", [{"damping": 0.5}, {"damping": 0.5, "backlash": 0.01}])
+@pytest.mark.handful(1)
 def test_at_rest_rotors_stand_where_a_run_begins(coupling):
     arm = robot(part("A", **coupling), part("B", friction={"coulomb": 0.4}, **coupling))
     found = arm.motor_motion([0.3, -1.0])

@@ -66,6 +66,7 @@ def stalled_until(resistance, volts):
         ("velocity_implicit", 1e-4, 2e-4),
     ],
 )
+@pytest.mark.handful(3)
 def test_a_stalled_motor_on_a_constant_voltage_warms_as_in_closed_form(method, dt, tolerance):
     run = armsim.simulate(scenario(STALLED, method, dt))
     grown = 1.0 + COPPER * (run["winding_R1_degC"] - AMBIENT)
@@ -109,6 +110,7 @@ def exact(volts, friction, until, inductance=0.0):
 @pytest.mark.parametrize(
     ("method", "order"), [("rk4", 4), ("implicit_midpoint", 2), ("velocity_verlet", 2), ("semi_implicit_euler", 1)]
 )
+@pytest.mark.handful(2)
 def test_a_moving_motor_keeps_the_order_of_the_method(method, order):
     wanted = exact(lambda t: 9.0, 0.4, 1.2)
     errors = []
@@ -120,6 +122,7 @@ def test_a_moving_motor_keeps_the_order_of_the_method(method, order):
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_inductance_and_drift_together_are_those_of_the_three_equations(method):
     arm = robot(friction={"viscous": 0.4}, inductance=0.02)
     run = armsim.simulate(scenario(arm, method, inputs={"voltage": ["9*cos(4*t)"]}, duration=1.0))
@@ -186,6 +189,7 @@ def test_a_rotor_behind_an_elastic_coupling_warms_as_any():
 
 
 @pytest.mark.parametrize("method", ["rk4", "rodas", "semi_implicit_euler", "implicit_midpoint"])
+@pytest.mark.handful(1)
 def test_lanes_and_the_interpreter_have_the_bits_of_one_run(method):
     arm = robot(friction={"coulomb": 0.2}, inductance=0.01, limits={"current": 7})
     given = scenario(arm, method, 2e-3, duration=0.2)

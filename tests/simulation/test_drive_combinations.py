@@ -56,11 +56,13 @@ def ends(run, unit="m"):
 
 
 @pytest.mark.parametrize("method", ["rk4", "rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_a_prismatic_joint_is_two_masses_on_a_spring(method):
     run = armsim.simulate(scenario(part(), method=method))
     assert ends(run) == pytest.approx(two_masses(MASS, 9.0, 0.4, [0.0] * 4), rel=1e-7)
 
 
+@pytest.mark.slow
 def test_a_screw_moves_its_own_inertia_and_its_mass_along_the_pitch():
     pitch, turning = 0.3, 0.05
     body = {"inertia": {"mass": MASS, "center": [0, 0, 0], "about": "com", "xx": 0.06, "yy": 0.06, "zz": turning}}
@@ -70,6 +72,7 @@ def test_a_screw_moves_its_own_inertia_and_its_mass_along_the_pitch():
 
 
 @pytest.mark.parametrize("ratio", [-1.5, 0.5])
+@pytest.mark.handful(1)
 def test_a_follower_is_moved_by_the_coupling_of_its_leader(ratio):
     follower = {"name": "F", "type": "prismatic", "mdh": {}, "bodies": [{"point": {"mass": 0.8}}], "parent": "base"}
     run = armsim.simulate(scenario(part(), follower | {"mimic": {"joint": "J", "ratio": ratio, "offset": 0.1}}))
@@ -78,6 +81,7 @@ def test_a_follower_is_moved_by_the_coupling_of_its_leader(ratio):
 
 
 @pytest.mark.parametrize("method", ["rk4", "rk54"])
+@pytest.mark.handful(1)
 def test_a_payload_is_taken_up_by_the_joint_and_not_by_its_rotor(method):
     payload = [{"name": "load", "frame": "tool", "mass": 0.7, "from": 0.15, "to": 0.3}]
     run = armsim.simulate(scenario(part(), method=method, payload=payload))
@@ -100,6 +104,7 @@ def test_a_force_on_the_tool_acts_on_the_joint_and_not_on_its_rotor():
         assert x == pytest.approx((expm(A * 0.4) @ [0, 0, 0, 0, 1.0])[:4], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_what_touches_the_world_presses_with_what_the_coupling_passes_on():
     world = {"floor": {"plane": {}, "stiffness": 2e4, "damping": 300}}
     touch = {"world": world, "contacts": [{"frame": "tool", "with": "floor"}]}
@@ -171,6 +176,7 @@ def test_a_joint_sticks_and_slips_behind_its_coupling_while_its_rotor_turns():
     assert abs(run.summary()["audit"]["residual"]) < 1e-8
 
 
+@pytest.mark.slow
 def test_tuning_an_elastic_drive_finds_what_its_runs_say(tmp_path):
     control = {"law": "pd", "output": "torque", "kp": [40], "kd": [8], "target": [0.1]}
     given = scenario(part(), method="rk4", dt=1e-3, duration=1.0, control=control, inputs=None)
