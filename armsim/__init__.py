@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from armsim.arm.planned import reference
     from armsim.arm.pose_search import NoSolution
     from armsim.arm.robot import Robot, load_robot
+    from armsim.batches.gradients import Gradients, sensitivity
     from armsim.batches.prepare import Prepared, prepare
     from armsim.batches.runs import Runs
     from armsim.batches.simulate_many import simulate_many
@@ -59,6 +60,7 @@ __all__ = [
     "Diverged",
     "FileFaults",
     "ForwardModel",
+    "Gradients",
     "MotionPlan",
     "NoSolution",
     "Prepared",
@@ -86,6 +88,7 @@ __all__ = [
     "reference",
     "replay",
     "report",
+    "sensitivity",
     "simulate",
     "simulate_many",
     "TuningResult",
@@ -125,6 +128,8 @@ _HOMES = {
     "replay": "recording.replay",
     "report": "reports.run_page",
     "simulate": "simulation.simulate",
+    "Gradients": "batches.gradients",
+    "sensitivity": "batches.gradients",
     "Prepared": "batches.prepare",
     "plan": "planning.plan",
     "plot": "figures.plot",

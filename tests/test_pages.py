@@ -19,10 +19,10 @@ from armsim.loading.check import check
 from armsim.recording.measured_log import read_log
 
 DOCS = Path(__file__).parent.parent / "docs"
-MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM, ASSIGNMENT, DERIVE, ACCURACY, FILES, LOGS, IN_PYTHON = (
+MOTORS, FRICTION, LINEAR, BATCHES, YOUR_ARM, ASSIGNMENT, DERIVE, DERIVATIVES, ACCURACY, FILES, LOGS, IN_PYTHON = (
     (DOCS / f"{name}.md").read_text(encoding="utf-8")
     for name in (
-        *("motors", "friction", "linear", "batches", "your-arm", "assignment", "derive"),
+        *("motors", "friction", "linear", "batches", "your-arm", "assignment", "derive", "derivatives"),
         *("accuracy", "files", "logs", "python"),
     )
 )
@@ -47,7 +47,7 @@ def test_the_data_sheet_makes_a_sound_robot(files):
 
 
 @pytest.mark.parametrize(
-    ("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT + DERIVE + ACCURACY)
+    ("command", "shown"), OUTPUT.findall(MOTORS + LINEAR + YOUR_ARM + ASSIGNMENT + DERIVE + ACCURACY + DERIVATIVES)
 )
 @pytest.mark.handful(2)
 def test_a_command_prints_what_the_page_shows(files, capsys, command, shown):

@@ -84,7 +84,14 @@ def row_count(name: str, arrays: Mapping[str, Array], one: bool = False) -> int 
     return rows.pop() if rows else None
 
 
-def evaluate(kernel: BatchKernel, arrays: Sequence[Array], threads: int | None = None, least: int = LEAST) -> Array:
+def evaluate(
+    kernel: BatchKernel,
+    arrays: Sequence[Array],
+    threads: int | None = None,
+    least: int = LEAST,
+    steps: int = 1,
+    every: bool = False,
+) -> Array:
     """A kernel's results for every row of arguments, shape (m, results); (1, results) if no array has rows.
 
     Rows are shared out among threads; the results do not depend on how many there are.
@@ -94,10 +101,17 @@ def evaluate(kernel: BatchKernel, arrays: Sequence[Array], threads: int | None =
         arrays: Doubles, each of shape (m, width), or (width,) for one row that all share.
         threads: How many at most; as many as there are processors unless given.
         least: Number of rows worth a thread.
+        steps: Of a kernel that repeats its function, how often.
+        every: Whether a row of results has those of all steps one after the other, the first array of arguments before them.
     """
     arrays = [x if x.strides[-1] == x.itemsize and x.flags.aligned else np.array(x, order="C") for x in arrays]
     count = next((len(x) for x in arrays if x.ndim == 2), 1)
-    results = np.empty((count, len(kernel.function.outputs)))
+    width = len(kernel.function.outputs)
+    results = np.empty((count, width * (steps + 1 if every else 1)))
+    begin = results.ctypes.data
+    if every:
+        results[:, :width] = arrays[0]
+        begin += width * results.itemsize
     strides = [x.strides[0] if x.ndim == 2 else 0 for x in arrays]
     several = 1 if count < 2 * least else min(check_threads(threads), count // least)
     part = max(1, count if several == 1 else -(-count // (SHARE * several * kernel.lanes)) * kernel.lanes)
@@ -106,7 +120,7 @@ def evaluate(kernel: BatchKernel, arrays: Sequence[Array], threads: int | None =
     def work() -> None:  # holds the arrays: where Ctrl-C ends this call, threads that were started still work on them
         for first in firsts:
             rest = [(x.ctypes.data + first * stride, stride) for x, stride in zip(arrays, strides, strict=True)]
-            kernel(rest, results.ctypes.data + first * results.strides[0], min(part, count - first))
+            kernel(rest, begin + first * results.strides[0], min(part, count - first), steps, every)
 
     kernel.code  # noqa: B018  compiled once
     others = [Thread(target=work) for _ in range(1, several)]

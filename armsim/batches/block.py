@@ -83,7 +83,7 @@ def divergence(plan: LoopPlan, clock: Clock, left: Departure) -> str:
     if stalled is not None:
         return f"{no_step(plant.method, stalled)} at {t:g} s"
     limits = np.array(bounds(plant))
-    shares = np.where(np.isfinite(limits), np.abs(left.before) / limits, 0.0)
+    shares = np.where(np.isfinite(limits), np.abs(left.before[: len(limits)]) / limits, 0.0)
     return f"{plant.slots[int(np.argmax(shares))]} left all bounds at {t:g} s"
 
 

@@ -24,6 +24,7 @@ COMMANDS = {
         "sweep": "Run a scenario for many values; write a row of measures for each.",
         "tune": "Optimise gains or other parameters; report where they hold.",
         "plan": "Plan a motion to a target at the least cost within all limits.",
+        "sensitivity": "Show which numbers of its files a run's measures depend on.",
         "converge": "Find the step and integrator a scenario needs: error, order, cost.",
         "record": "Run a scenario; keep the full state and inputs of every sample.",
         "replay": "Run a model on recorded inputs; compare it with the recording or log.",

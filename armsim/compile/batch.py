@@ -33,6 +33,8 @@ class BatchKernel:
         lanes: Rows per vector; as many as a register has doubles unless given. The results do not depend on it.
         widths: Numbers of columns of the arrays that hold the arguments, one after the other; a single array unless given.
         key: Names all that the function depends on, for the cache; without one, it is printed and its text is the key.
+        repeats: Whether the function is evaluated step by step, its results being the first array of the next step and the rows
+            of the second array following one another by step.
     """
 
     def __init__(
@@ -42,12 +44,14 @@ class BatchKernel:
         lanes: int | None = None,
         widths: Sequence[int] | None = None,
         key: str = "",
+        repeats: bool = False,
     ) -> None:
         self._make = (lambda: function) if isinstance(function, Function) else function
         self.target = target or host()
         self.lanes = lanes or self.target.register
         self.widths = (len(self.function.inputs),) if widths is None else tuple(widths)
         self._key = key
+        self._repeats = repeats
 
     @cached_property
     def function(self) -> Function:
@@ -57,19 +61,21 @@ class BatchKernel:
     @cached_property
     def ir(self) -> str:
         """LLVM IR of the vector loop."""
-        return _print(lower(self.function, inline=INLINE), self.widths, self.lanes, self.target)
+        return _print(lower(self.function, inline=INLINE), self.widths, self.lanes, self.target, self._repeats)
 
     @cached_property
     def code(self) -> Compiled:
         """The loaded code; compiled or fetched when first asked for."""
-        key = f"batch {self.lanes} {self.widths} {self._key}" if self._key else self.ir
+        key = f"batch {self.lanes} {self.widths} {self._repeats} {self._key}" if self._key else self.ir
         return compiled(lambda: self.ir, self.target, key, lambda: looked_up(self.function))
 
     @cached_property
     def _map(self):
         return self.code.library.function("map", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
-    def __call__(self, args: Sequence[tuple[int, int]], results: int, count: int) -> None:
+    def __call__(
+        self, args: Sequence[tuple[int, int]], results: int, count: int, steps: int = 1, every: bool = False
+    ) -> None:
         """Evaluate the function for `count` rows.
 
         Args:
@@ -77,16 +83,22 @@ class BatchKernel:
                 within a row doubles lie one after the other.
             results: Address for the results, rows one after the other; apart from the arguments.
             count: Number of rows.
+            steps: How often it is repeated, at least once.
+            every: Whether a row has the results of all steps, one after the other, with room before them for those of one more;
+                else of the last alone.
         """
-        self._map((ctypes.c_int64 * (2 * len(args)))(*(x for pair in args for x in pair)), results, count)
+        more = (steps, len(self.function.outputs) if every else 0) if self._repeats else ()
+        given = [*(x for pair in args for x in pair), *more]
+        self._map((ctypes.c_int64 * len(given))(*given), results, count)
 
 
-def _print(function: Function, widths: Sequence[int], lanes: int, target: Target) -> str:
+def _print(function: Function, widths: Sequence[int], lanes: int, target: Target, repeats: bool) -> str:
     """The module: @map goes from block to block of rows. In a block that is not full, lanes repeat the last row."""
     module = Module(lanes, target.optimisation > 0)
     pointers: list[str] = []
     rows: list[str] = []
-    lines: list[str] = []
+    lines: list[str] = []  # of a block, and of every step
+    inner: list[str] = []
     for lane in range(lanes):
         rows += [f"  %k{lane} = add i64 %k, {lane}", f"  %r{lane} = call i64 @llvm.smin.i64(i64 %k{lane}, i64 %last)"]
     columns: list[str] = []
@@ -99,15 +111,32 @@ def _print(function: Function, widths: Sequence[int], lanes: int, target: Target
             f"  %step{g} = load i64, ptr %stepp{g}",
         ]
         rows += _rows(f"g{g}", f"%base{g}", f"%step{g}", width, lanes)
+        into, name = lines, f"g{g}"
+        if repeats and g == 1:
+            into, name = inner, "in"
+            inner += _shifted(name, f"g{g}", "%from", lanes)
         for first in range(0, width, lanes):
-            columns += _load(lines, f"g{g}", first, min(lanes, width - first), lanes)
-    width = len(function.outputs)
-    rows += _rows("out", "%results", str(DOUBLE * width), width, lanes)
+            columns += _load(into, name, first, min(lanes, width - first), lanes)
+    width, name, begun = len(function.outputs), "out", list(columns)
+    if repeats:
+        name = "to"
+        inner += _shifted(name, "out", "%into", lanes)
+        columns[: widths[0]] = [f"%carried{i}" for i in range(widths[0])]
+        pointers += _repetition(len(widths), width)
+    rows += _rows("out", "%results", "%apart" if repeats else str(DOUBLE * width), width, lanes)
     names = dict(zip(function.inputs, columns, strict=True))
-    lines += module.lines(module.ordered(function.live()), names)
+    inner += module.lines(module.ordered(function.live()), names)
+    found = [module.operand(out, names) for out in function.outputs]
     for first in range(0, width, lanes):
-        values = [module.operand(out, names) for out in function.outputs[first : first + lanes]]
-        _store(lines, "out", first, values, lanes)
+        _store(inner, name, first, found[first : first + lanes], lanes)
+    if repeats:
+        pairs = zip(begun, found[: widths[0]], strict=False)
+        phis = [
+            f"  %carried{i} = phi {module.real} [ {a}, %block ], [ {b}, %stepped ]" for i, (a, b) in enumerate(pairs)
+        ]
+        places = [f"  %from = mul i64 %t, {widths[1]}", "  %into = mul i64 %t, %every"]
+        inner = [*_HEAD, *phis, *places, *inner, *_FOOT]
+    lines += inner
     declare, enter, leave = enter_and_leave(target.triple)
     module.add(
         "\n".join(
@@ -141,6 +170,35 @@ def _print(function: Function, widths: Sequence[int], lanes: int, target: Target
         )
     )
     return str(module)
+
+
+_HEAD = ["  br label %step", "step:", "  %t = phi i64 [ 0, %block ], [ %after, %stepped ]"]
+_FOOT = [
+    "  br label %stepped",
+    "stepped:",
+    "  %after = add i64 %t, 1",
+    "  %again = icmp slt i64 %after, %steps",
+    "  br i1 %again, label %step, label %over",
+    "over:",
+]
+
+
+def _repetition(groups: int, width: int) -> list[str]:
+    """The number of steps, the doubles from the results of a step to those of the next, and the bytes from a row to the next."""
+    return [
+        f"  %stepsp = getelementptr i64, ptr %args, i64 {2 * groups}",
+        "  %steps = load i64, ptr %stepsp",
+        f"  %everyp = getelementptr i64, ptr %args, i64 {2 * groups + 1}",
+        "  %every = load i64, ptr %everyp",
+        "  %all = mul i64 %every, %steps",
+        f"  %whole = add i64 %all, {width}",
+        f"  %apart = mul i64 %whole, {DOUBLE}",
+    ]
+
+
+def _shifted(name: str, of: str, doubles: str, lanes: int) -> list[str]:
+    """Pointers {name}p{lane} so many doubles after those of another name."""
+    return [f"  %{name}p{lane} = getelementptr double, ptr %{of}p{lane}, i64 {doubles}" for lane in range(lanes)]
 
 
 def _rows(name: str, base: str, stride: str, width: int, lanes: int) -> list[str]:

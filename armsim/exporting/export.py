@@ -88,8 +88,8 @@ def export(
         to: A language: c, fortran, python, javascript, casadi; or library, C that is compiled here. Or a description of a robot:
             urdf, mjcf; dh or mdh, a robot file by that convention.
         folder: For the files; absent or empty. Of a description its file.
-        what: Functions. Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, and step, its forward model; of
-            a scenario step and observe.
+        what: Functions. Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, step, its forward model, and
+            derivatives of that; of a scenario step and observe.
         open: Paths of numbers that are left open, as `--set` names them.
         single: Whether in single precision; C and Fortran.
         fma: How fused multiply-adds are computed, see `armsim.exporting.language.Style`; the language's first unless given.

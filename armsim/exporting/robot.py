@@ -121,7 +121,8 @@ QUESTIONS: dict[str, Question] = {
     ),
 }
 STEP = ("begin", "step")  # of the forward model
-WHAT = (*QUESTIONS, *STEP)
+SLOPES = "derivatives"  # of the step
+WHAT = (*QUESTIONS, *STEP, SLOPES)
 
 
 def entries_of_robot(
@@ -131,7 +132,7 @@ def entries_of_robot(
 
     Args:
         robot: A file, the name of a shipped robot, or a file's content.
-        what: Names of functions, of `WHAT`; the forward model is both of `STEP`.
+        what: Names of functions, of `WHAT`; the forward model is both of `STEP`, which `SLOPES` takes too.
         open: Paths of numbers that are left open.
         stepping: How the forward model steps; None without it.
 
@@ -150,13 +151,16 @@ def entries_of_robot(
     for name in what:
         if name in QUESTIONS:
             found.append(_question(name, arm, opened, more))
-        elif name == "step":
+        elif name in ("step", SLOPES):
             if stepping is None:
-                where = spelled("--what step", "step")
+                where = spelled(f"--what {name}", name)
                 mend = f"add {spelled('--dt 1e-3', 'dt=1e-3')}, or export a scenario"
                 raise UsageError.of(where, "the length of a step, as a robot has none", "none", mend)
             model = ForwardModel(robot, stepping.dt, stepping.method, stepping.inputs, open=open)
-            found += _forward_model(model, more)
+            if not any(entry.name == "step" for entry in found):
+                found += _forward_model(model, more)
+            if name == SLOPES:
+                found.append(_derivatives(model, next(entry for entry in found if entry.name == "step")))
     return arm, numbers, found
 
 
@@ -212,6 +216,23 @@ def _forward_model(model: ForwardModel, more: tuple[Argument, ...]) -> list[Entr
         Entry("begin", begin, model.traced("begin"), (*pose, inputs, *more), begun),
         Entry("step", step, model.traced("step"), (before, inputs, *more), after),
     ]
+
+
+def _derivatives(model: ForwardModel, step: Entry) -> Entry:
+    """The step with its derivatives, by the open numbers too where there are any."""
+    name = "derivatives by values" if model.open else "derivatives"
+    moving = list(map(_item, model.state_headings))
+    items = list(step.result.items)
+    for argument in (moving, *(argument.items for argument in step.arguments[1:])):
+        items += [
+            Named(f"d_{after.name}_by_{given.name}", f"{after.unit}/({given.unit})")
+            for after in moving
+            for given in argument
+        ]
+    what = "the state a step later; then row by row its derivatives by what moves of the state"
+    result = Argument("found", f"{what}, by the inputs{', by the open numbers' if model.open else ''}", tuple(items))
+    words = f"One step of {model.dt!r} s by {model.method}, with the derivatives of what moves of the state."
+    return Entry(SLOPES, words, model.traced(name), step.arguments, result)
 
 
 def _item(heading: str) -> Named:

@@ -3,6 +3,7 @@
 from armsim.expr.derivative import as_constant, differentiable, implicit, jacobian, partials, with_jacobian
 from armsim.expr.elementary import cos, exp, log, sin, tan
 from armsim.expr.evaluable import Evaluable
+from armsim.expr.forward_mode import ForwardMode
 from armsim.expr.function import Function, Loop, Repetition, loop, shared, trace
 from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import replay
@@ -35,6 +36,7 @@ __all__ = [
     "STATIC",
     "Evaluable",
     "Expr",
+    "ForwardMode",
     "Function",
     "Graph",
     "Loop",

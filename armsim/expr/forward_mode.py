@@ -102,7 +102,7 @@ class ForwardMode:
         def calls_of(caller: Function) -> Call:
             return outer if caller is scalars else plain
 
-        places = [node for node in nodes if node.op not in ("call", "loop")]
+        places = [node for node in nodes if node.op not in ("call", "loop", "scan")]
         scalars = Function("values", function.graph, places)
         return dict(zip(places, replay(scalars, given, OPERATIONS, calls_of), strict=True))
 
@@ -312,7 +312,7 @@ def local_partials(node: Expr, args: Sequence[Any], value: Any) -> Iterator[tupl
         table, x = args
         yield 1, lookup(table.slope, x) if table.hold == "linear" else 0.0
     else:
-        raise NotImplementedError(f"no derivative of {node!r}: differentiate before graphs are lowered")
+        raise NotImplementedError(f"no derivative of {node!r}: scans have none, nor graphs that are lowered")
 
 
 def _over(number: float, x: Any) -> Any:

@@ -40,6 +40,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "logs": "Logs of real machines: columns, formulas of them, units, missing cells.",
     "identify": "An arm's numbers from its motion: motions that show them, estimates.",
     "linear": "Near a pose: modes, matrices, gains.",
+    "derivatives": "Derivatives of steps and runs; rollouts; which numbers matter.",
     "derive": "Equations of motion in symbols: closed forms, programs, base parameters.",
     "reliability": "Exit codes, and what is promised of files, folders and the cache.",
     "design": "How armsim is built, and why so.",

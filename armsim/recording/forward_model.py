@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from array import array as doubles
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armsim.actuation import OUTPUTS
-from armsim.arm.arrays import evaluate, number_array, row_array, row_count
+from armsim.arm.arrays import LEAST, evaluate, number_array, row_array, row_count
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.compile import BatchKernel
@@ -29,6 +29,7 @@ from armsim.model import Arm
 from armsim.plant.driven import Output
 from armsim.recording.applied import applied_wrenches
 from armsim.recording.open_values import OpenValues
+from armsim.recording.rollout import MeasuredRollout
 from armsim.recording.single_step import StepKernel, open_step, plain_step
 from armsim.recording.state_vector import StateVector
 from armsim.recording.step_functions import StepFunctions
@@ -146,10 +147,13 @@ class ForwardModel:
         self.slots = self._functions.vector.names
         self._n, self._size = self.arm.n, len(self.slots)
         self._batches: dict[str, BatchKernel] = {}
+        self._derived: dict[str, Callable[..., Array]] = {}
+        self._rollouts: dict[str | tuple[str, ...], MeasuredRollout] = {}
 
     def __getstate__(self) -> object:
         """Without what is compiled or traced: kernels are fetched again."""
-        return {**{key: x for key, x in vars(self).items() if key != "_once"}, "_batches": {}}
+        kept = {key: x for key, x in vars(self).items() if key != "_once"}
+        return {**kept, "_batches": {}, "_derived": {}, "_rollouts": {}}
 
     def __repr__(self) -> str:
         return f"ForwardModel({self.arm.name}, dt={self.dt!r}, method={self.method!r}, output={self.output!r})"
@@ -251,11 +255,20 @@ class ForwardModel:
     @cached_property
     def _once(self) -> Callable[..., Array]:
         """The compiled single step."""
-        vector = self._vector
+        return self._single("step", self._step_other)
+
+    def _single(self, name: str, other: Callable[..., Array]) -> Callable[..., Array]:
+        """A function of `traced` that begins with the state after a step, compiled for one arm; `other` takes all else."""
+        vector, size, traced = self._vector, self._size, self.traced(name)
         limits = bounds(vector.plant)
         magnitudes = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
-        call = SingleKernel(self.traced("step"), magnitudes, self._target).call
-        kernel = StepKernel(call, self._size, self._n, self._step_other, self._divergence)
+        more = len(traced.outputs) - size
+        call = SingleKernel(traced, [*magnitudes, *[math.inf] * more], self._target).call
+
+        def refused(bad: int, *given: Any) -> Diverged | None:
+            return self._divergence(bad, *given) if bad < size else None  # a derivative may be infinite
+
+        kernel = StepKernel(call, size, self._n, size + more, other, refused)
         return (
             open_step(kernel, len(self._functions.places), self._numbers)
             if self._functions.more
@@ -320,16 +333,84 @@ class ForwardModel:
             ShapeError: As of `step`.
             Diverged: As of `step`.
         """
-        one, arrays = self._arguments("derivatives", state, inputs, values, wrench)
         name = "derivatives by values" if by_values else "derivatives"
-        found = evaluate(self._batch(name), list(arrays.values()), self._threads, LEAST_DIFFERENTIATED)
-        if one and not np.isfinite(found).all():
-            self.step(state, inputs, values, wrench)  # says why
-        k, size = len(self._vector.carried), self._size
-        ends = size + np.cumsum([k * width for width in self._functions.differentiated(name).values()])
-        parts = np.split(found, [size, *ends[:-1]], axis=1)
-        shaped = [parts[0], *(part.reshape(len(found), k, -1) for part in parts[1:])]
-        return tuple(x[0] for x in shaped) if one else tuple(shaped)
+        if name not in self._derived:
+            self._derived[name] = self._single(name, partial(self._derived_other, name))
+        if self._functions.more:
+            found = self._derived[name](state, inputs, values, wrench)
+        elif values is None and wrench is None:
+            found = self._derived[name](state, inputs)
+        else:
+            found = self._derived_other(name, state, inputs, values, wrench)
+        first, k, rows = self._size, len(self._vector.carried), found.shape[:-1]
+        parts = [found[..., :first]]
+        for width in self._functions.differentiated(name).values():
+            parts.append(found[..., first : first + k * width].reshape(*rows, k, width))
+            first += k * width
+        return tuple(parts)
+
+    def _derived_other(
+        self,
+        name: str,
+        state: ArrayLike,
+        inputs: ArrayLike,
+        values: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+    ) -> Array:
+        """Derivatives from arguments that are not buffers of doubles, or have several rows."""
+        one, arrays = self._arguments("derivatives", state, inputs, values, wrench)
+        if not one:
+            return evaluate(self._batch(name), list(arrays.values()), self._threads, LEAST_DIFFERENTIATED)
+        if "wrench" in arrays:
+            arrays["wrench"] = arrays["wrench"].reshape(-1, 6)
+        return self._derived[name](**arrays)
+
+    def rollout(
+        self,
+        states: ArrayLike,
+        inputs: ArrayLike,
+        values: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        measure: Sequence[str] | str = (),
+    ) -> Array | dict[str, Array]:
+        """The states that sequences of inputs lead through, each input held for a step; or measures of these motions.
+
+        The steps have the bits of `step`.
+
+        Args:
+            states: The first states, shape (m, len(slots)), or (len(slots),) for one or the same for all.
+            inputs: Shape (m, T, n), or (T, n) for one, T at least 1.
+            values: As `step` takes them.
+            wrench: Likewise, held all the time.
+            measure: Names or formulas of what is measured instead, of those that need no target; see docs/measures.md.
+
+        Returns:
+            Shape (m, T + 1, len(slots)), or (T + 1, len(slots)), the first states included; NaN from the step on that led out of
+            bounds. With `measure` for each name an array of shape (m,), or (); NaN where the motion does.
+
+        Raises:
+            FileFaults: Values would be refused in the file.
+            UsageError: An argument is no array of numbers, or a measure is unknown or needs a target.
+            ShapeError: An array has another shape; says both.
+        """
+        starts, given = number_array("states", states), number_array("inputs", inputs)
+        if given.ndim not in (2, 3) or not given.shape[-2]:
+            raise ShapeError(f"rollout: expected inputs (T, {self._n}) or (m, T, {self._n}), found {given.shape}")
+        one, steps = given.ndim == 2, given.shape[-2]
+        every = np.broadcast_to(starts, (*given.shape[:-2], *starts.shape[-1:])) if starts.ndim == 1 else starts
+        arrays = self._arguments("rollout", every, given[..., 0, :], values, wrench)[1]
+        arrays["inputs"] = given.reshape(*given.shape[:-2], -1)
+        least = max(1, LEAST // steps)
+        if measure == ():
+            kernel = self._batch("step", repeats=True)
+            found = evaluate(kernel, list(arrays.values()), self._threads, least, steps, every=True)
+            states = found.reshape(len(found), steps + 1, self._size)
+            return states[0] if one else states
+        key = measure if isinstance(measure, str) else tuple(measure)
+        if key not in self._rollouts:
+            self._rollouts[key] = MeasuredRollout(self._functions, measure, self._target)
+        results = self._rollouts[key].evaluate(list(arrays.values()), self._threads, least, steps)
+        return {name: x[0] if one else x for name, x in results.items()}
 
     def _open_arguments(self, values: ArrayLike | None, wrench: ArrayLike | None) -> dict[str, Array]:
         """Values and wrenches, checked, each of shape (width,) or (m, width); only those that a step of this model takes."""
@@ -350,12 +431,13 @@ class ForwardModel:
             raise UsageError.of("wrench", "none, as no place is named", "some", "name the places: external=[...]")
         return found
 
-    def _batch(self, name: str) -> BatchKernel:
-        """The kernel of `traced` on arrays, compiled once."""
-        kernel = self._batches.get(name)
+    def _batch(self, name: str, repeats: bool = False) -> BatchKernel:
+        """The kernel of `traced` on arrays, compiled once; or of its repetition."""
+        key = f"{name} repeated" if repeats else name
+        kernel = self._batches.get(key)
         if kernel is None:
-            widths = [*self._functions.widths(name).values()]
-            kernel = self._batches[name] = BatchKernel(self.traced(name, bounded=True), self._target, widths=widths)
+            traced, widths = self.traced(name, bounded=True), [*self._functions.widths(name).values()]
+            kernel = self._batches[key] = BatchKernel(traced, self._target, widths=widths, repeats=repeats)
         return kernel
 
     def traced(self, name: str, bounded: bool = False) -> Function:

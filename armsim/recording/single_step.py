@@ -19,7 +19,7 @@ from armsim.recording.open_values import OpenValues
 Array = NDArray[np.float64]
 PLAIN = frozenset([np.ndarray, array, memoryview])
 Call = Callable[[int, int], int]  # of `armsim.compile.single.SingleKernel`
-Refused = Callable[..., Exception]  # from a slot out of bounds, its number, the state before and the inputs
+Refused = Callable[..., Exception | None]  # from a slot out of bounds, its number, the state before and the inputs
 Room = tuple[memoryview, memoryview, Array, int, int]  # state, inputs, results, addresses of arguments and results
 
 
@@ -30,13 +30,15 @@ class StepKernel(NamedTuple):
         call: Carries it out.
         size: Numbers in a state.
         n: Inputs.
+        results: Numbers in the result: the state, and what follows it.
         other: The step from arguments that are not buffers of doubles, or have several rows.
-        refused: What is raised of a step that left its bounds.
+        refused: What is raised of a result out of bounds; None for nothing.
     """
 
     call: Call
     size: int
     n: int
+    results: int
     other: Callable[..., Array]
     refused: Refused
 
@@ -50,11 +52,11 @@ def _plain(values: ArrayLike) -> Any:
 
 def plain_step(kernel: StepKernel) -> Callable[..., Array]:
     """The step of an arm as a function of its state and inputs."""
-    call, size, n, other, refused = kernel
+    call, size, n, count, other, refused = kernel
     rooms: list[Room] = []
 
     def room() -> Room:
-        arguments, results = np.zeros(size + n), np.zeros(size)
+        arguments, results = np.zeros(size + n), np.zeros(count)
         addresses = arguments.ctypes.data, results.ctypes.data
         # mypy does not know that arrays are buffers
         return memoryview(arguments[:size]), memoryview(arguments[size:]), results, *addresses  # type: ignore[arg-type]
@@ -86,14 +88,14 @@ def plain_step(kernel: StepKernel) -> Callable[..., Array]:
 
 def open_step(kernel: StepKernel, loads: int, numbers: OpenValues | None) -> Callable[..., Array]:
     """The step as a function of values of open numbers as well, the file's unless given, and of wrenches, zero unless given."""
-    call, size, n, other, refused = kernel
+    call, size, n, count, other, refused = kernel
     rooms: list[tuple[Any, ...]] = []
     known = set() if numbers is None else numbers.known
     written = np.array([] if numbers is None else numbers.robot.written)
     p, shape, nothing = len(written), (loads, 6), np.zeros((loads, 6))
 
     def room() -> tuple[Any, ...]:
-        arguments, results = np.zeros(size + n + p + 6 * loads), np.zeros(size)
+        arguments, results = np.zeros(size + n + p + 6 * loads), np.zeros(count)
         parts = np.split(arguments, np.cumsum([size, n, p]))
         # mypy does not know that arrays are buffers
         views = *(memoryview(part) for part in parts[:3]), parts[3].reshape(shape)  # type: ignore[arg-type]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import accumulate, islice, pairwise
 
 from armsim.actuation import Output
 from armsim.dynamics import ExternalWrench
-from armsim.errors import UsageError
 from armsim.expr import (
     Function,
     Scalar,
@@ -21,15 +20,17 @@ from armsim.expr import (
     trace,
     where,
 )
-from armsim.integrate import METHODS, Tolerance
+from armsim.integrate import Tolerance
 from armsim.loading.open_robot import OpenRobot
 from armsim.model import Arm
 from armsim.plant import driven_plant
-from armsim.plant.plant import Plant
 from armsim.recording.applied import with_numbers
 from armsim.recording.state_vector import StateVector
 from armsim.records import record
 from armsim.simulation.loop_plan import bounds
+from armsim.simulation.tangent_plan import check_differentiable
+
+Given = Mapping[str, list[Scalar]]  # numbers of the arguments by their names
 
 
 @record
@@ -93,50 +94,41 @@ class StepFunctions:
             UsageError: The step has no derivatives.
         """
         widths = self.widths(name)
-        names = [f"{key}{i + 1}" for key, width in widths.items() for i in range(width)]
 
-        def body(*x: Scalar) -> list[Scalar]:
-            numbers = iter(x)
-            given = {key: list(islice(numbers, width)) for key, width in widths.items()}
-            if name != "begin":
-                after, felt = self._stepped(given, bounded)
-                return finite_or_nan(after, felt) if name == "step" else [*after, *felt]
-            vector = self._vector_with(given)
+        def begin(given: Given) -> list[Scalar]:
+            vector = self.vector_with(given)
             state = vector.plant.initial_state(given["q"], given["qd"])
             return finite_or_nan(
                 vector.vector(0.0, vector.with_inputs(state, given["u"])),
                 [x for key in given if key != "values" for x in given[key]],
             )
 
-        if name in ("step", "begin"):
-            return trace(body, names, name)
+        if name == "begin":
+            return traced_by(begin, widths, name)
+        if name == "step":
+            return traced_by(lambda given: finite_or_nan(*self._stepped(given, bounded)), widths, name)
         check_differentiable(self.vector.plant)
-        carried, size = [i for i, _ in self.vector.carried], len(self.vector.slots)
-        wrt, first = list(carried), size
-        for key, width in widths.items():
-            if key in self.differentiated(name) and key != "state":
-                wrt += range(first, first + width)
-            first += 0 if key == "state" else width
         with differentiable():
-            step = trace(body, names, "step")
+            step = traced_by(lambda given: [x for part in self._stepped(given, bounded) for x in part], widths, "step")
+        carried, size, by = [i for i, _ in self.vector.carried], len(self.vector.slots), self.differentiated(name)
+        places = dict(zip(widths, pairwise([0, *accumulate(widths.values())]), strict=True))
+        wrt = [*carried, *(i for key in by if key in places and key != "state" for i in range(*places[key]))]
         found = jacobian(step, wrt, carried)
         felt, rows = found.outputs[size : len(step.outputs)], found.outputs[len(step.outputs) :]
-        k, ends = len(carried), [0, *accumulate(self.differentiated(name).values())]
+        k, ends = len(carried), [0, *accumulate(by.values())]
         parts = [x for a, b in pairwise(ends) for i in range(k) for x in rows[ends[-1] * i + a : ends[-1] * i + b]]
         return Function(name, found.graph, finite_or_nan([*found.outputs[:size], *parts], felt))
 
-    def _stepped(self, given: Mapping[str, list[Scalar]], bounded: bool) -> tuple[list[Scalar], list[Scalar]]:
+    def _stepped(self, given: Given, bounded: bool) -> tuple[list[Scalar], list[Scalar]]:
         """The state after a step; and numbers that are finite if it is to count."""
-        vector = self._vector_with(given)
+        vector = self.vector_with(given)
         after = vector.plant.step(0.0, vector.state(given["state"], given["u"]), self.dt)
         own = [given["state"][i] for i, _ in vector.carried]
         if bounded:
-            limits = bounds(vector.plant)
-            within = [absolute(after[source]) <= limits[source] for _, source in vector.carried]
-            own.append(where(reduce(both, within), 0.0, math.inf))
+            own.append(beyond(vector, after))
         return vector.vector(0.0, after), [*own, *given["u"], *given.get("wrench", [])]
 
-    def _vector_with(self, given: Mapping[str, list[Scalar]]) -> StateVector:
+    def vector_with(self, given: Given) -> StateVector:
         """The order of the state, of a plant with the numbers of `values` and `wrench`."""
         if not self.more:
             return self.vector
@@ -148,15 +140,17 @@ class StepFunctions:
         return StateVector(driven_plant(arm, self.method, self.output, self.tolerance, loads), self.currents)
 
 
-def check_differentiable(plant: Plant) -> None:
-    """Refuse a plant whose step has no derivatives.
+def beyond(vector: StateVector, state: Sequence[Scalar]) -> Scalar:
+    """Infinite where one of the plant's states that belong to the vector is out of bounds, else 0."""
+    limits = bounds(vector.plant)
+    return where(reduce(both, [absolute(state[i]) <= limits[i] for _, i in vector.carried]), 0.0, math.inf)
 
-    Raises:
-        UsageError: Its steps follow from an error estimate, or it has a step of its own.
-    """
-    if plant.step_rule is not None:
-        raise UsageError(str(plant.step_rule.no_derivatives))
-    if plant.integrator.adaptive is not None:
-        fixed = [name for name, method in METHODS.items() if method.step is not None]
-        mend = f"take one of {', '.join(fixed)}"
-        raise UsageError.of("derivatives", "a method with steps of a fixed length", plant.method, mend)
+
+def traced_by(text: Callable[[Given], Sequence[Scalar]], widths: Mapping[str, int], name: str) -> Function:
+    """A function of so many numbers of each argument, given as lists by its name."""
+
+    def body(*x: Scalar) -> Sequence[Scalar]:
+        numbers = iter(x)
+        return text({key: list(islice(numbers, width)) for key, width in widths.items()})
+
+    return trace(body, [f"{key}{i + 1}" for key, width in widths.items() for i in range(width)], name)

@@ -240,6 +240,11 @@ class LoopPlan:
         return kind.layout.columns if self.rows else ()
 
     @property
+    def states(self) -> int:
+        """Numbers of a state."""
+        return len(self.plant.slots)
+
+    @property
     def rare(self) -> int:
         """How many of the accumulators are updated only every `rare_every` steps: those of the figures."""
         return len(leaves(self.measures[-1].begin())) if self.rare_every else 0

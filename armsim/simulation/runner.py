@@ -86,8 +86,7 @@ class Runner:
         self.engine, self.job, self.plan = engine, job, job.plan
         plan, opened = job.plan, [*job.plan.accuracy(job.accuracy).values()]
         self.clock = replace(job.clock, rare_every=NEVER if job.repeats else plan.rare_every or 1)
-        states = len(plan.plant.slots)
-        self.lanes = Lanes(engine.width, job.count, states, plan.kept, len(plan.open) + len(opened))
+        self.lanes = Lanes(engine.width, job.count, plan.states, plan.kept, len(plan.open) + len(opened))
         if plan.open:
             self.lanes.open.scatter(memoryview(job.values), len(plan.open))  # type: ignore[arg-type]  # a buffer of doubles
         self.lanes.open.fill(opened, len(plan.open))

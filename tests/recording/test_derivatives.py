@@ -194,9 +194,45 @@ def test_derivatives_are_exact_for_pairs_of_features(arm3, method, pair):
     check(model, *states_of(model, np.random.default_rng(7), 8), least=0.5)
 
 
+@pytest.mark.parametrize("name", ["fd_derivatives", "fd_derivatives_prprr", "fd_derivatives_rspsr"])
+@pytest.mark.handful(1)
+def test_explicit_euler_has_the_derivatives_of_the_accelerations_that_pinocchio_finds(name, reference, arms):
+    points, h = reference(name), 1e-3
+    model = ForwardModel(arms.of_reference(points.about), h, "explicit_euler", "torque")
+    q, qd, tau = (points.block(kind) for kind in ("q", "qd", "tau"))
+    _, A, B = model.derivatives(model.state(q, qd), tau)
+    assert (A[:, :5, :5] == np.eye(5)).all()
+    assert (A[:, :5, 5:] == h * np.eye(5)).all()
+    damped = (A[:, 5:, 5:] - np.eye(5)) / h
+    for kind, found in {"dq": A[:, 5:, :5] / h, "dqd": damped, "dtau": B[:, 5:] / h}.items():
+        exact = np.array([[points.columns[f"{kind}{i}{j}"] for j in "12345"] for i in "12345"]).transpose(2, 0, 1)
+        # some hundred terms, a mass matrix of condition 1e3, and 1 rounded beside h times it
+        size = np.abs(exact).max(axis=(1, 2), keepdims=True)
+        assert (np.abs(found - exact) <= 1e-11 * size + 1e-12).all(), kind
+
+
 def test_derivatives_under_torques_are_exact(arm5):
     model = model_of(arm5, ("stopped", "laden"), "semi_implicit_euler", output="torque")
     check(model, *states_of(model, np.random.default_rng(8), 3))
+
+
+@pytest.mark.parametrize("method", ["semi_implicit_euler", "implicit_midpoint"])
+def test_derivatives_under_wrenches_are_exact(arm3, method):
+    model = model_of(arm3, ("damped",), method, external=[{"link": "R3"}, {"link": "R2", "axes": "local"}])
+    rng = np.random.default_rng(11)
+    states, inputs = states_of(model, rng, 2)
+    wrench = rng.uniform(-5.0, 5.0, (2, 2, 6))
+    A = model.derivatives(states, inputs, wrench=wrench)[1]
+
+    def step(x):
+        given = states.copy()
+        given[:, :6] = x
+        return model.step(given, inputs, wrench=wrench)[:, :6]
+
+    exact = quotients(step, states[:, :6])
+    assert pytest.approx(exact, rel=0, abs=1e-10 * np.abs(exact).max()) == A
+    still = model.derivatives(states, inputs)[1]
+    assert np.abs(A - still).max() > 1e-6
 
 
 def test_derivatives_by_open_numbers_are_exact(arm5):

@@ -1,0 +1,82 @@
+"""Exported derivatives of the step: the library's bits, and CasADi's own derivatives of the exported step."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim import ForwardModel, UsageError
+
+from .conftest import needs
+
+ROBOT = {
+    "format": "armsim/robot/1",
+    "name": "arm",
+    "joints": [
+        {
+            "name": "a",
+            "type": "revolute",
+            "mdh": {"alpha": 1.2},
+            "bodies": [{"point": {"mass": 1.0, "center": [0.4, 0, 0]}}],
+        },
+        {
+            "name": "b",
+            "type": "revolute",
+            "mdh": {"a": 0.4},
+            "bodies": [{"point": {"mass": 0.7, "center": [0.3, 0.1, 0]}}],
+            "friction": {"coulomb": 0.3, "viscous": 0.1},
+        },
+    ],
+}
+STATE, INPUTS = [0.3, -0.7, 0.9, 0.05], [1.5, -0.4]
+
+
+@needs("cc")
+@pytest.mark.parametrize("method", ["velocity_implicit", "rk4"])
+def test_exported_derivatives_have_the_bits_of_the_library(tmp_path, method):
+    opened, what = ["joints[b].bodies[0].point.mass"], ["derivatives"]
+    made = armsim.export(ROBOT, "library", tmp_path / "out", what, opened, dt=1e-3, method=method, inputs="torque")
+    assert made.functions == ("begin", "step", "derivatives")
+    assert (made.test.calls, made.test.wrong) == (8, 0)
+    model = ForwardModel(ROBOT, 1e-3, method, "torque", open=opened)
+    state = model.state(STATE[:2], STATE[2:])
+    parts = model.derivatives(state, INPUTS, values=[0.7], by_values=True)
+    library = ctypes.CDLL(str(next((tmp_path / "out").glob("libarm.*"))))
+    arrays = [(ctypes.c_double * len(x))(*x) for x in (state, INPUTS, [0.7])]
+    expected = np.concatenate([x.ravel() for x in parts])
+    found = (ctypes.c_double * len(expected))()
+    library.arm_derivatives(*arrays, found)
+    assert np.array(found).tobytes() == expected.tobytes()
+
+
+def test_casadi_finds_the_same_derivatives_of_the_exported_step(tmp_path, monkeypatch):
+    ca = pytest.importorskip("casadi")
+    smooth = {**ROBOT, "joints": [ROBOT["joints"][0], {**ROBOT["joints"][1], "friction": {"viscous": 0.1}}]}
+    armsim.export(smooth, "casadi", tmp_path / "out", ["derivatives"], dt=1e-3, inputs="torque")
+    monkeypatch.syspath_prepend(str(tmp_path / "out"))
+    module = import_module("arm")
+    monkeypatch.delitem(sys.modules, "arm")
+    model = ForwardModel(smooth, 1e-3, output="torque")
+    state = model.state(STATE[:2], STATE[2:])
+    _, A, B = model.derivatives(state, INPUTS)
+    step, exported = module.step(), module.derivatives()
+    x, u = ca.MX.sym("x", len(state)), ca.MX.sym("u", 2)
+    slopes = ca.Function("slopes", [x, u], [ca.jacobian(step(x, u), x), ca.jacobian(step(x, u), u)])
+    by_state, by_inputs = (np.array(m) for m in slopes(state, INPUTS))
+    assert pytest.approx(by_state[:4, :4], abs=1e-14) == A
+    assert pytest.approx(by_inputs[:4], abs=1e-14) == B
+    flat = np.array(exported(state, INPUTS)).ravel()
+    assert flat[len(state) :] == pytest.approx(np.concatenate([A.ravel(), B.ravel()]), abs=1e-14)
+
+
+def test_derivatives_that_there_are_none_of_are_refused(tmp_path):
+    with pytest.raises(UsageError, match="fixed length"):
+        armsim.export(ROBOT, "c", tmp_path / "out", ["derivatives"], dt=1e-3, method="rodas", inputs="torque")
+    with pytest.raises(UsageError, match="length of a step"):
+        armsim.export(ROBOT, "c", tmp_path / "out", ["derivatives"])
+    assert not (tmp_path / "out").exists()
