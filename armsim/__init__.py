@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from armsim.figures.plot import plot
     from armsim.figures.robot_picture import draw
     from armsim.identification.excite import excite
+    from armsim.identification.identification import Identification
+    from armsim.identification.identify import identify
     from armsim.linear.linearize import linearize
     from armsim.planning.plan import plan
     from armsim.planning.result import MotionPlan
@@ -61,6 +63,7 @@ __all__ = [
     "FileFaults",
     "ForwardModel",
     "Gradients",
+    "Identification",
     "MotionPlan",
     "NoSolution",
     "Prepared",
@@ -78,6 +81,7 @@ __all__ = [
     "draw",
     "excite",
     "follow",
+    "identify",
     "linearize",
     "load_robot",
     "load_run",
@@ -107,6 +111,7 @@ _HOMES = {
     "Told": "control.function",
     "Derivation": "derivation.derive",
     "ForwardModel": "recording.forward_model",
+    "Identification": "identification.identification",
     "MotionPlan": "planning.result",
     "NoSolution": "arm.pose_search",
     "Robot": "arm.robot",
@@ -120,6 +125,7 @@ _HOMES = {
     "follow": "recording.follow",
     "excite": "identification.excite",
     "export": "exporting.export",
+    "identify": "identification.identify",
     "linearize": "linear.linearize",
     "load_robot": "arm.robot",
     "load_run": "recording.load_run",

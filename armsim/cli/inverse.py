@@ -50,11 +50,13 @@ class TrajectoryFiles:
         trajectory: The file that is read; None for a single pose.
         output: The file that is written.
         force: Whether it may replace one that is there.
+        columns: Which column of the trajectory is which, by formulas too; None where they have armsim's names.
     """
 
     trajectory: str | None
     output: str | None
     force: bool
+    columns: str | None
 
 
 @click.command(
@@ -81,6 +83,7 @@ Examples:
         metavar="CSV",
         help="Do it for every row of a file with the columns of trajectory.csv, CSV or Parquet.",
     ),
+    click.option("--columns", metavar="YAML", help="Which column of the trajectory is which, as for `armsim replay`."),
     click.option("-o", "--output", metavar="CSV", help="Where the torques along the trajectory go: a new file."),
     flag("--force", help="Let -o replace a file that exists."),
 )
@@ -137,7 +140,9 @@ def command(
         check_output(files.output, [files.trajectory, robot], files.force)
         from armsim.arm.robot import load_robot
 
-        return _along(load_robot(robot, changed), files.trajectory, files.output, wrenches, display)
+        return _along(load_robot(robot, changed), files, wrenches, display)
+    if files.columns is not None:
+        raise UsageError.of(f"--columns {files.columns}", "--trajectory with it", "a single pose", "leave it out")
     if files.output is not None:
         raise UsageError.of(
             f"-o {files.output}", "--trajectory with it", "a single pose", f"take --json > {files.output}"
@@ -187,13 +192,20 @@ def _payload(text: str) -> dict[str, dict[str, float]]:
     return {"payload": {"mass": mass}}
 
 
-def _along(arm: Robot, trajectory: str, output: str, wrenches: bool, display: Display) -> int:
+def _along(arm: Robot, files: TrajectoryFiles, wrenches: bool, display: Display) -> int:
     from armsim.arm.inverse import demand_table, derived, motors_along, with_motors, with_wrenches
     from armsim.arm.overload import above_nominal_along, overloads_along
     from armsim.files.csv_writer import write_csv
     from armsim.files.table_reader import read_table
+    from armsim.plant.columns import spellings
+    from armsim.recording.column_map import renamed
+    from armsim.recording.state_vector import MOTION
 
-    columns = read_table(trajectory)
+    trajectory, output = files.trajectory, files.output
+    assert trajectory is not None
+    assert output is not None
+    known = ["t_s", *(text for kind in MOTION for joint in arm.arm.joints for text, _ in spellings(kind, joint))]
+    columns = renamed(read_table(trajectory), files.columns, known, arm.arm.name)
     t, q, qd, qdd, motors = motors_along(arm, columns)
     made = derived(arm, columns)
     skipped = len(columns["t_s"]) - len(t)

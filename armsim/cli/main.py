@@ -28,6 +28,7 @@ COMMANDS = {
         "converge": "Find the step and integrator a scenario needs: error, order, cost.",
         "record": "Run a scenario; keep the full state and inputs of every sample.",
         "replay": "Run a model on recorded inputs; compare it with the recording or log.",
+        "identify": "Find friction, motors, masses from logs of a real arm, with intervals.",
         "compare": "Compare two runs, column by column.",
         "plot": "Plot a run over time, or several runs and their differences.",
         "animate": "Animate the arm of a run: GIF, MP4, or a strip of poses.",

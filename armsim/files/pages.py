@@ -38,7 +38,7 @@ PAGES = {  # in the order in which a newcomer reads them
     "export": "The model as C, Fortran, Python, JavaScript or CasADi, bit by bit; robots as URDF and MJCF.",
     "view": "Pages that show an arm in three dimensions, and run it.",
     "logs": "Logs of real machines: columns, formulas of them, units, missing cells.",
-    "identify": "An arm's numbers from its motion: motions that show them, estimates.",
+    "identify": "An arm's numbers from logs, and how sure they are; motions that show them, estimates.",
     "linear": "Near a pose: modes, matrices, gains.",
     "derivatives": "Derivatives of steps and runs; rollouts; which numbers matter.",
     "derive": "Equations of motion in symbols: closed forms, programs, base parameters.",

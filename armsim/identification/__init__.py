@@ -1,1 +1,1 @@
-"""What an arm's motion tells of its parameters: estimates, how sure they are, and motions that tell more."""
+"""What an arm's motion tells of its numbers: estimates from motions or logs, how sure they are, motions that tell more."""

@@ -38,6 +38,8 @@ class OpenRobot:
         arm: The arm with the numbers of the file.
         structure: The arm with its open numbers as expressions of a trace that has ended: what there is of joints and motors.
         written: The file's numbers there, in its units; NaN where it has none.
+        places: Their paths, joints by index.
+        quantities: What stands there, or stands in for what the file lacks.
         units: These units; empty for a pure number, "rad or m" where the joint decides.
 
     Raises:
@@ -58,20 +60,21 @@ class OpenRobot:
             set_before = {**set_before, **absent}
             self._document = self._checked(set_before, report)
         found = places_of(self._document, paths)
-        self._places = [place for places in found.values() for place in places]
+        self.places = [place for places in found.values() for place in places]
         self.paths = tuple(x for path, places in found.items() for x in ([path] if len(places) == 1 else places))
-        steps = [parse_path(place) for place in self._places]
+        steps = [parse_path(place) for place in self.places]
         for place in steps:
             if isinstance(place[-1], int) and not value_at(self._document, place).given:
                 self._lists[path_text(place[:-1])] = plain(value_at(self._document, place[:-1]))
         read = [value_at(written, place) for place in steps]
         self.written = [math.nan if item is None else float(item.value) for item in read]
-        self.units = [unit_of(value_at(self._document, place), written.degrees) for place in steps]
-        self._checked({**set_before, **doubtful(self._document, self._places)}, report)
+        self.quantities = [value_at(self._document, place) for place in steps]
+        self.units = [unit_of(quantity, written.degrees) for quantity in self.quantities]
+        self._checked({**set_before, **doubtful(self._document, self.places)}, report)
 
     @cached_property
     def _open(self) -> OpenData:
-        return OpenData(self._document, self._places)
+        return OpenData(self._document, self.places)
 
     @cached_property
     def structure(self) -> Arm:
@@ -93,7 +96,7 @@ class OpenRobot:
         return build_robot(self._document, self._opened(values))
 
     def _opened(self, values: Sequence[Scalar]) -> dict[str, Scalar]:
-        return dict(zip(self._places, values, strict=True))
+        return dict(zip(self.places, values, strict=True))
 
     def sound(self, values: Sequence[Scalar]) -> Any:
         """The condition that `refuse` returns; values may be expressions."""

@@ -250,7 +250,8 @@ class ForwardModel:
                 values = doubles("d", values)
         except (TypeError, OverflowError):  # several rows, or no numbers
             return self._step_other(state, inputs, values, wrench)
-        return (self._once if self._functions.more else self._step_other)(state, inputs, values, wrench)
+        one = self._functions.more and getattr(state, "ndim", 1) == 1  # a batch asks for no code of single steps
+        return (self._once if one else self._step_other)(state, inputs, values, wrench)
 
     @cached_property
     def _once(self) -> Callable[..., Array]:

@@ -40,7 +40,7 @@ class MeasuredLog:
         t: Times [s], shape (m,), m at least 2; they need not be evenly spaced.
         q: Joint positions [rad or m], shape (m, n).
         qd: Joint velocities [rad/s or m/s], shape (m, n); None where the log has none.
-        inputs: Voltages [V] or torques [N·m or N], shape (m, n), each held until the next row.
+        inputs: Voltages [V], currents [A] or torques [N·m or N], shape (m, n), each held until the next row.
         output: What the inputs are.
         inputs_from: Where the inputs come from, in words.
         notes: What was left out, and what is doubtful, in words.
@@ -77,7 +77,9 @@ class MeasuredLog:
         return f"estimated from {count} rows of q, by {'a parabola' if count > 2 else 'a straight line'}"
 
 
-def read_log(path: str | PathLike[str], arm: Arm, columns: Columns | None = None) -> MeasuredLog:
+def read_log(
+    path: str | PathLike[str], arm: Arm, columns: Columns | None = None, currents: bool = False
+) -> MeasuredLog:
     """Read a log whose columns are named as in armsim's files, or as a mapping says; other columns may hold anything.
 
     Rows in which a cell is missing are left out.
@@ -87,6 +89,7 @@ def read_log(path: str | PathLike[str], arm: Arm, columns: Columns | None = None
             tau_motor_<joint>_Nm or current_<joint>_A.
         arm: The arm that was logged.
         columns: From these names to columns of the log, or to formulas of them: a YAML file, its text in braces, or a mapping.
+        currents: Whether currents stay what they are; they are turned into the arm's torques otherwise.
 
     Raises:
         FileFaults: A file cannot be read, is damaged, or lacks a column; or the times are no seconds; says where and why.
@@ -120,8 +123,10 @@ def read_log(path: str | PathLike[str], arm: Arm, columns: Columns | None = None
         raise refuse(table.place(int(rows[k + 1])), "t_s", "times that increase from row to row", found, mend)
     qd = rates[0] if rates else None
     notes += _clock_notes(table, t, q, qd, columns is not None)
-    output: Output = "voltage" if inputs == "voltage" else "torque"
-    if inputs == "current":
+    output: Output = "current" if currents and inputs == "current" else "voltage" if inputs == "voltage" else "torque"
+    if output == "current":
+        inputs_from = "the motors' currents"
+    elif inputs == "current":
         u, inputs_from = _torques(arm, u)
     else:
         inputs_from = "voltage" if output == "voltage" else "torque at the joints"

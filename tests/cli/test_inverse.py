@@ -523,3 +523,19 @@ def test_a_payload_adds_to_what_is_set(armsim):
     shorter = answer(armsim, "rr", "--set", "joints[R2].initial=0.5", "--payload", "2")["torque"]
     arm = library.load_robot("rr", {"joints[R2].initial": 0.5, "payload": {"mass": 2}})
     assert shorter == pytest.approx(arm.gravity_torque(arm.initial).tolist(), rel=1e-12)
+
+
+def test_a_trajectory_of_other_names_and_units_has_the_torques_of_one_with_armsims(armsim, tmp_path):
+    t = [k / 100 for k in range(50)]
+    rows = [(x, math.sin(x), 0.5 * math.cos(x)) for x in t]
+    plain = "t_s,q_shoulder_rad,q_elbow_rad\n" + "".join(f"{x!r},{a!r},{b!r}\n" for x, a, b in rows)
+    counts = "ms,enc1,enc2\n" + "".join(f"{1000 * x!r},{2 * a!r},{2 * b!r}\n" for x, a, b in rows)
+    (tmp_path / "plain.csv").write_text(plain)
+    (tmp_path / "other.csv").write_text(counts)
+    columns = "{t_s: ms/1000, q_shoulder_rad: enc1/2, q_elbow_rad: enc2/2}"
+    given = ["inverse", "two_link", "--trajectory"]
+    assert armsim(*given, "plain.csv", "-o", "plain_tau.csv").code == 0
+    assert armsim(*given, "other.csv", "-o", "tau.csv", "--columns", columns).code == 0
+    one, other = (np.loadtxt(tmp_path / name, delimiter=",", skiprows=1) for name in ("plain_tau.csv", "tau.csv"))
+    assert np.abs(one - other).max() < 1e-6  # milliseconds are rounded, and differentiated twice
+    assert armsim("inverse", "two_link", "--columns", columns).code == 2

@@ -1,0 +1,142 @@
+"""What an identification comes to: numbers and their intervals, what the log cannot see, and whether the model explains it."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.identification.estimate import Estimate
+from armsim.identification.identified_file import save_files
+from armsim.loading import Given
+from armsim.model import Arm
+from armsim.recording.follow import Horizon
+from armsim.recording.measured_log import MeasuredLog
+from armsim.records import OMIT, as_plain, record
+
+Array = NDArray[np.float64]
+CLOSE = 0.95  # correlation from which two numbers are said to be hard to tell apart
+
+
+@record
+class JointResidual:
+    """What is left of a joint's motion.
+
+    Attributes:
+        joint: Its name.
+        unit: rad or m.
+        rms: Root mean square of model less measured in the windows that were fitted [rad or m].
+        noise: Of the sensor, from row to row, likewise.
+        quantum: Its resolution, likewise; 0 for none.
+        slow: Of that part of `rms` that lasts for many rows, which noise does not, likewise.
+        neighbours: Correlation of residuals of neighbouring rows.
+        explained: Whether the sensor's noise and resolution account for it.
+    """
+
+    joint: str
+    unit: str
+    rms: float
+    noise: float
+    quantum: float
+    slow: float
+    neighbours: float
+    explained: bool
+
+
+@record
+class Identification:
+    """Numbers of a robot file found from logs.
+
+    Attributes:
+        robot: The robot file.
+        arm: The arm as the file has it.
+        logs: The logs.
+        method: Integrator of the simulated motion.
+        dt: Its step [s].
+        window: Length of the windows [s].
+        windows: How many were fitted.
+        steps: Steps of the fit.
+        estimates: Of all unknowns.
+        close: Pairs of paths that the log hardly tells apart, with their correlation.
+        unseen: Sets of paths of which the log shows only some combination, or nothing.
+        residuals: Of every joint.
+        before: Drift from the log that was held back, with the file's numbers.
+        after: The same with those found.
+        held_back: How much of the logs was held back [s]; where none was, the drifts are those of what was fitted.
+        fitted: Times, measured positions, and those of the model before and after, of the windows that were fitted.
+        seconds: Wall time by part.
+    """
+
+    robot: Given = field(repr=False)
+    arm: Arm = field(repr=False)
+    logs: tuple[MeasuredLog, ...]
+    method: str
+    dt: float
+    window: float
+    windows: int
+    steps: int
+    estimates: tuple[Estimate, ...]
+    close: tuple[tuple[str, str, float], ...]
+    unseen: tuple[tuple[str, ...], ...]
+    residuals: tuple[JointResidual, ...]
+    before: tuple[Horizon, ...]
+    after: tuple[Horizon, ...]
+    held_back: float
+    fitted: dict[str, Array] = field(repr=False, metadata=OMIT)
+    seconds: dict[str, float]
+
+    def __repr__(self) -> str:
+        return f"Identification({self.arm.name}: {self.verdict})"
+
+    def __getitem__(self, path: str) -> Estimate:
+        """The estimate of a path."""
+        return {estimate.path: estimate for estimate in self.estimates}[path]
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The numbers of the robot file by path, as overrides take them."""
+        return {one.path: one.value for one in self.estimates if "." in one.path}
+
+    @property
+    def explained(self) -> bool:
+        """Whether the model explains every joint's motion."""
+        return all(residual.explained for residual in self.residuals)
+
+    @property
+    def verdict(self) -> str:
+        """In a line."""
+        if self.explained:
+            return "the model explains the log: what is left is the sensors' noise"
+        names = ", ".join(residual.joint for residual in self.residuals if not residual.explained)
+        return f"the model does not explain the log: what is left of {names} is not noise"
+
+    def save(self, folder: str | PathLike[str], force: bool = False) -> list[str]:
+        """Write the robot's file with the numbers that were found, and how they were; see docs/identify.md.
+
+        Args:
+            folder: For identified.yaml, identification.yaml and fit.csv; made if it is not there.
+            force: Whether to replace such files.
+
+        Returns:
+            Their paths.
+
+        Raises:
+            UsageError: They exist, or cannot be written.
+        """
+        return save_files(folder, force, self.robot, self.arm, self.estimates, self.data(), self.fitted)
+
+    def data(self) -> dict[str, Any]:
+        """As plain data, in SI units and the file's."""
+        told = {
+            "robot": self.arm.name,
+            "logs": [
+                {"name": log.name, "rows": len(log.t), "inputs": log.inputs_from, "notes": log.notes}
+                for log in self.logs
+            ],
+        }
+        left_out = ("robot", "arm", "logs", "fitted")
+        told |= {key: getattr(self, key) for key in vars(self) if key not in left_out}
+        return dict(as_plain(told | {"explained": self.explained, "verdict": self.verdict}))

@@ -1,0 +1,126 @@
+"""The robot's file with the numbers that were found, comments kept, how sure they are beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import yaml
+
+from armsim.document.paths import parse_path
+from armsim.document.writing import rewritten, said
+from armsim.errors import refusing
+from armsim.files.csv_writer import write_csv
+from armsim.files.new_file import check_output, write_files
+from armsim.files.yaml_writer import yaml_text
+from armsim.identification.estimate import Estimate
+from armsim.loading import Given, load_robot_file
+from armsim.model import Arm
+from armsim.plant.columns import spellings
+from armsim.version import __version__
+
+DIGITS = 7
+FILES = ("identified.yaml", "identification.yaml", "fit.csv")
+FORMAT = "armsim/identification/1"
+COMMENT = (
+    "# Found by `armsim identify`: numbers of a robot file from logs, with half-widths of 95 % confidence intervals.\n"
+)
+ENDS = (
+    "",
+    "_before",
+    "_after",
+)  # of headings in fit.csv: measured, and of the model with the file's numbers and those found
+
+
+def identified_text(robot: Given, estimates: Sequence[Estimate], folder: str) -> str:
+    """The YAML of a robot with numbers that were found.
+
+    Args:
+        robot: Its file.
+        estimates: The numbers; of others than the file's there is nothing in it.
+        folder: Where the text will be, from which it names other files.
+
+    Raises:
+        FileFaults: The file cannot be read any more.
+    """
+    found = {one.path: one for one in estimates if "." in one.path and one.seen > 0.0}
+    overrides = {path: float(f"{one.value:.{DIGITS}g}") for path, one in found.items()}
+    document = load_robot_file(robot, overrides).document
+    text = rewritten(document, said(document, folder))
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    notes: dict[int, list[str]] = {}
+    for path, one in found.items():
+        node = _node_at(root, parse_path(path))
+        if node is not None:
+            told = "with others, see identification.yaml" if one.within is None else f"± {one.within:.2g}"
+            notes.setdefault(node.end_mark.line, []).append(f"{parse_path(path)[-1]} {told}")
+    lines = text.splitlines(keepends=True)
+    for line, told_there in notes.items():
+        body = lines[line].rstrip("\r\n")
+        lines[line] = f"{body}{'; ' if ' #' in body else '    # '}{', '.join(told_there)}{lines[line][len(body) :]}"
+    made = "".join(lines)
+    return made if _says_the_same(made, text) else text
+
+
+def _says_the_same(text: str, other: str) -> bool:
+    try:
+        return bool(yaml.safe_load(text) == yaml.safe_load(other))
+    except yaml.YAMLError:
+        return False
+
+
+def _node_at(node: Any, steps: Sequence[str | int]) -> Any:
+    """The node at the steps of a path; None where there is none."""
+    for step in steps:
+        if isinstance(node, yaml.MappingNode):
+            node = next((value for key, value in node.value if key.value == step), None)
+        elif isinstance(node, yaml.SequenceNode):
+            names = [_name_of(item) for item in node.value]
+            node = node.value[step if isinstance(step, int) else names.index(step)]
+        else:
+            return None
+    return node
+
+
+def _name_of(node: Any) -> Any:
+    items: Mapping[str, Any] = (
+        {key.value: value.value for key, value in node.value} if isinstance(node, yaml.MappingNode) else {}
+    )
+    return items.get("name")
+
+
+def check_files(folder: str | PathLike[str], force: bool) -> None:
+    """Refuse a folder before the work begins.
+
+    Raises:
+        UsageError: It has files of an identification, and `force` is not given; or it cannot be written.
+    """
+    path = os.fspath(folder)
+    for name in FILES if os.path.lexists(path) else ():
+        check_output(os.path.join(path, name), force=force)
+
+
+def save_files(
+    folder: str | PathLike[str],
+    force: bool,
+    robot: Given,
+    arm: Arm,
+    estimates: Sequence[Estimate],
+    told: Mapping[str, Any],
+    fitted: Mapping[str, Any],
+) -> list[str]:
+    """Write identified.yaml, identification.yaml and fit.csv; see `armsim.identification.identification.Identification`."""
+    check_files(folder, force)
+    path = os.fspath(folder)
+    with refusing(path, "a folder that can be written", "check its name and its permissions"):
+        text = identified_text(robot, estimates, os.path.abspath(path))
+        about = COMMENT + yaml_text({"format": FORMAT, "armsim": __version__, **told})
+        files = write_files(path, dict(zip(FILES, (text, about), strict=False)))
+    names = [spellings("q", joint)[0][0] for joint in arm.joints]
+    headings = ["t_s", *(f"{heading}{end}" for end in ENDS for heading in names)]
+    table = os.path.join(path, FILES[-1])
+    write_csv(table, headings, np.column_stack([fitted[key] for key in ("t", "measured", "before", "after")]).ravel())
+    return [*files, table]

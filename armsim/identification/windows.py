@@ -1,0 +1,173 @@
+"""Logs cut into windows, each of which is simulated from a start of its own on a grid of equal steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armsim.recording.measured_log import MeasuredLog
+from armsim.records import record
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+GAP = 20.0  # median steps of time without a row, over which nothing is simulated
+LONGEST_STEP = 1e-3  # s
+NEAR = 0.02  # s on either side of an instant, from which a velocity is estimated
+LEAST_NEAR = 3  # rows on either side
+THIRD = 20.0  # sum of the squares of the third difference's coefficients
+EVEN = 1e-3  # share of a quantum that values on a grid may be off
+
+
+@record
+class Sensor:
+    """How well a joint's position is measured.
+
+    Attributes:
+        noise: Standard deviation of what is not smooth from row to row [rad or m].
+        quantum: Distance of the values that occur [rad or m]; 0 where they are no grid.
+    """
+
+    noise: float
+    quantum: float
+
+    @property
+    def floor(self) -> float:
+        """Standard deviation below which no residual is expected."""
+        return max(self.noise, self.quantum / math.sqrt(12.0))
+
+
+@record
+class Windows:
+    """Windows of logs.
+
+    Attributes:
+        logs: The logs.
+        h: Length of a step [s].
+        steps: Number of steps of each.
+        log: Index of each one's log, shape (w,).
+        begin: Its first instant [s], likewise.
+        first: Its first row in its log, likewise.
+        of: Each measured row's window, shape (rows,).
+        at: The step that it falls in, likewise.
+        share: How far into that, from 0 to 1.
+        q: Measured positions, shape (rows, n).
+    """
+
+    logs: tuple[MeasuredLog, ...]
+    h: float
+    steps: int
+    log: Ints
+    begin: Array
+    first: Ints
+    of: Ints
+    at: Ints
+    share: Array
+    q: Array
+
+    def inputs(self, which: Ints, delay: float) -> Array:
+        """Means of the inputs over the steps of some windows, shape (windows, steps + 1, n), commands taking effect late.
+
+        Args:
+            which: The windows.
+            delay: By so much [s].
+        """
+        n = self.q.shape[1]
+        made = np.empty((len(which), self.steps + 1, n))
+        edges = np.arange(self.steps + 2) * self.h - delay
+        for k, log in enumerate(self.logs):
+            mine = np.flatnonzero(self.log[which] == k)
+            if not len(mine):
+                continue
+            times = self.begin[which[mine], None] + edges
+            ends = np.concatenate([[min(log.t[0], times.min()) - 1.0], log.t, [max(log.t[-1], times.max()) + 1.0]])
+            held = np.concatenate([log.inputs[:1], log.inputs])
+            for i in range(n):
+                whole = np.concatenate([[0.0], np.cumsum(held[:, i] * np.diff(ends))])
+                made[mine, :, i] = np.diff(np.interp(times, ends, whole), axis=1) / self.h
+        return made
+
+    def starts(self, wider: float = 1.0) -> Array:
+        """Positions and velocities at their beginnings, from the rows near these, shape (w, 2n)."""
+        return np.array(
+            [local_state(self.logs[k], row, wider * NEAR) for k, row in zip(self.log, self.first, strict=True)]
+        )
+
+
+def local_state(log: MeasuredLog, row: int, near: float) -> Array:
+    """Positions and velocities at a row, by the parabola of least squares through the rows within `near` [s], shape (2n,)."""
+    near = near if log.qd is None else 0.0
+    first = min(int(np.searchsorted(log.t, log.t[row] - near)), max(0, row - LEAST_NEAR))
+    last = max(int(np.searchsorted(log.t, log.t[row] + near, side="right")), min(len(log.t), row + LEAST_NEAR + 1))
+    x = log.t[first:last] - log.t[row]
+    span = max(float(np.abs(x).max()), 1e-12)
+    powers = np.vander(x / span, min(3, len(x)), increasing=True)
+    found = np.linalg.lstsq(powers, log.q[first:last] - log.q[row], rcond=None)[0]
+    rates = found[1] / span if log.qd is None else log.qd[row]
+    return np.concatenate([log.q[row] + found[0], rates])
+
+
+def sensors_of(logs: Sequence[MeasuredLog]) -> list[Sensor]:
+    """The noise and the resolution of every joint's sensor, from its rows alone."""
+    found = []
+    for i in range(logs[0].q.shape[1]):
+        third = np.concatenate([np.diff(log.q[:, i], 3) for log in logs if len(log.t) > 3] or [np.zeros(1)])
+        values = np.unique(np.concatenate([log.q[:, i] for log in logs]))
+        rows = sum(len(log.t) for log in logs)
+        quantum = 0.0
+        if 2 < len(values) < 0.7 * rows:
+            apart = np.diff(values)
+            apart = apart[apart > 1e-9 * max(1.0, float(np.abs(values).max()))]
+            least = float(apart.min())
+            whole = np.rint(apart / least)
+            quantum = float(apart.sum() / whole.sum())
+            if np.abs(apart / quantum - whole).max() > EVEN * whole.max():
+                quantum = 0.0
+        found.append(Sensor(float(np.sqrt(np.mean(third**2) / THIRD)), quantum))
+    return found
+
+
+def step_of(logs: Sequence[MeasuredLog], dt: float | None) -> float:
+    """The length of steps [s]: the time between two rows, or a whole part of it of a millisecond or `dt` at most."""
+    apart = float(np.median(np.concatenate([np.diff(log.t) for log in logs])))
+    return apart / max(1, math.ceil(apart / (LONGEST_STEP if dt is None else dt) * (1.0 - 1e-9)))
+
+
+def cut(logs: Sequence[MeasuredLog], spans: Sequence[tuple[int, float, float]], seconds: float, h: float) -> Windows:
+    """Spans of logs in windows of equal length.
+
+    Args:
+        logs: The logs.
+        spans: Index of a log, first and last instant [s].
+        seconds: Length of a window [s] at most; inf for one a stretch of rows without a gap.
+        h: Length of a step [s].
+    """
+    pieces = []  # a log, and the rows of a window in it
+    for k, start, end in spans:
+        log = logs[k]
+        inside = np.flatnonzero((log.t >= start) & (log.t <= end))
+        apart = np.diff(log.t[inside])
+        for rows in np.split(inside, np.flatnonzero(apart > GAP * np.median(apart)) + 1):
+            span = float(log.t[rows[-1]] - log.t[rows[0]])
+            count = max(1, round(span / seconds))
+            which = ((log.t[rows] - log.t[rows[0]]) * count / max(span, h) * (1.0 + 1e-12)).astype(int)
+            parts = (rows[which == one] for one in range(count))
+            pieces += [(k, part) for part in parts if len(part) > 1]
+    times = [logs[k].t[rows] - logs[k].t[rows[0]] for k, rows in pieces]
+    at = np.concatenate([*times, np.zeros(0)]) / h
+    whole = np.floor(at + 1e-6)
+    share = at - whole
+    return Windows(
+        logs=tuple(logs),
+        h=h,
+        steps=int(whole.max(initial=0)) + 1,
+        log=np.array([k for k, _ in pieces], dtype=np.int64),
+        begin=np.array([logs[k].t[rows[0]] for k, rows in pieces]),
+        first=np.array([rows[0] for _, rows in pieces], dtype=np.int64),
+        of=np.repeat(np.arange(len(pieces)), [len(rows) for _, rows in pieces]),
+        at=whole.astype(np.int64),
+        share=np.where(share > 1e-6, share, 0.0),
+        q=np.concatenate([*(logs[k].q[rows] for k, rows in pieces), logs[0].q[:0]]),
+    )

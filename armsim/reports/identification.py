@@ -1,0 +1,103 @@
+"""What `armsim identify` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from armsim.identification.estimate import Estimate, label, named
+from armsim.identification.identification import Identification
+from armsim.recording.follow import Horizon
+from armsim.reports.comparison import small
+from armsim.reports.table import Cell, joint_unit, number, shown, table, wrapped
+
+MOST_CLOSE = 5  # pairs that are told
+
+
+def report(found: Identification, degrees: bool = False, verbose: bool = False) -> str:
+    """An identification as text."""
+    rows = sum(len(log.t) for log in found.logs)
+    seconds = sum(float(log.t[-1] - log.t[0]) for log in found.logs)
+    names = ", ".join(log.name for log in found.logs)
+    digits = 10 if verbose else 5
+    lines = [
+        f"{names}: {rows} rows over {seconds:.6g} s",
+        wrapped(f"model    {found.arm.name} by {found.method}, steps of {found.dt:g} s"),
+        wrapped(f"inputs   {found.logs[0].inputs_from}, each row's held until the next"),
+        f"fitted   {found.windows} windows of {found.window:.3g} s in {found.steps} steps",
+        *(wrapped(f"* {note}") for log in found.logs for note in log.notes),
+        "",
+        table(["", "file", "found", "± (95 %)"], [_row(one, digits) for one in found.estimates]),
+        "",
+        *(wrapped(f"* {note}") for note in notes(found)),
+        table(
+            ["left over", "rms", "slow part", "sensor's noise", "resolution"],
+            [
+                [
+                    left.joint,
+                    *(
+                        (small(shown(x, joint.type, degrees)), joint_unit(joint.type, degrees))
+                        for x in (left.rms, left.slow, left.noise, left.quantum)
+                    ),
+                ]
+                for left, joint in zip(found.residuals, found.arm.joints, strict=True)
+            ],
+        ),
+        "",
+        _drifts(found, degrees),
+        "",
+        wrapped(f"{'ok' if found.explained else '!'}  {found.verdict}"),
+    ]
+    return "\n".join(lines)
+
+
+def notes(found: Identification) -> list[str]:
+    """What the logs cannot see, hardly tell apart, or what lies at a bound, in words."""
+    known = {one.path: one for one in found.estimates}
+    told = []
+    for group in found.unseen:
+        motions = "; ".join(dict.fromkeys(known[path].motion for path in group))
+        if len(group) == 1:
+            told.append(f"{named(group)} cannot be seen in this log, and stays as the file has it: {motions}")
+        else:
+            what = f"{named(group)} cannot be told apart by this log, which shows combinations of them alone"
+            told.append(f"{what}; what is missing is as the file has it: {motions}, or write down one of them")
+    for first, second, correlation in found.close[:MOST_CLOSE]:
+        motions = "; ".join(dict.fromkeys([known[first].motion, known[second].motion]))
+        told.append(
+            f"{label(first)} and {label(second)} can hardly be told apart (correlation {correlation:.3f}): {motions}"
+        )
+    none = [one.path for one in found.estimates if one.at_bound]
+    told += [f"as good as none: {named(none)}"] if none else []
+    lasting = [one for one in found.estimates if one.within is not None and one.seen < 0.5]
+    told += [f"{label(one.path)} rests on what you trust the file by more than on the log" for one in lasting]
+    return told
+
+
+def _row(one: Estimate, digits: int) -> list[Cell]:
+    within = "as in the file" if one.seen == 0.0 else "only with others" if one.within is None else small(one.within, 2)
+    unit = "" if one.within is None else one.unit
+    return [
+        label(one.path),
+        number(one.written, digits),
+        (number(one.value, digits), one.unit),
+        (within, unit),
+    ]
+
+
+def _drifts(found: Identification, degrees: bool) -> str:
+    """The drift over horizons, before and after."""
+    where = f"the {found.held_back:.3g} s that were held back" if found.held_back else "the log, which was fitted"
+    rows: list[list[Cell]] = []
+    for i, joint in enumerate(found.arm.joints):
+        unit = joint_unit(joint.type, degrees)
+        row: list[Cell] = [joint.name]
+        for pair in zip(found.before, found.after, strict=True):
+            row += [(small(shown(one.final[i], joint.type, degrees), 3), unit) for one in pair]
+        rows.append(row)
+    spans = _spans(found.after)
+    headings = ["drift", *(text for span in spans for text in (f"in {span}", "after"))]
+    return f"Drift on {where}, restarted for each window, before and after:\n{table(headings, rows)}"
+
+
+def _spans(horizons: Sequence[Horizon]) -> list[str]:
+    return ["all" if horizon.whole else f"{horizon.seconds:g} s" for horizon in horizons]

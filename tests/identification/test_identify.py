@@ -1,0 +1,158 @@
+"""Numbers of a robot found from logs of arms whose numbers are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armsim
+from armsim.errors import UsageError
+from tests.identification.simulated import inside, logged, rod
+
+FRICTION = {"joints[A].friction.viscous": 0.05, "joints[A].friction.coulomb": 0.3}
+TRUTH = {**FRICTION, "joints[A].motor.Kp": 0.5}
+BEGUN = rod(0.02, 0.1, 0.6)  # what the file has: wrong in all three
+
+
+def found_of(log, robot=BEGUN, open=("friction", "joints[*].motor.Kp"), **options):
+    return armsim.identify(log, robot, list(open), method="rk4", **options)
+
+
+def test_a_log_without_noise_gives_the_numbers_it_was_made_with():
+    found = found_of(logged(rod()))
+    for path, x in TRUTH.items():
+        assert found[path].value == pytest.approx(x, rel=1e-6)  # the model is the one that made it, event by event
+    assert found.explained
+    assert found.unseen == () == found.close
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.handful(1)
+def test_noise_encoder_and_delay_leave_the_numbers_within_three_intervals(seed):
+    found = found_of(logged(rod(), noise=3e-4, bits=12, late=1, seed=seed), delay=True)
+    truth = {**TRUTH, "delay": 1 / 250}
+    assert all(inside(found, truth, 3.0).values())  # 6 standard deviations: how often one suffices, surveys tell
+    assert all(found[path].within < 0.2 * x for path, x in truth.items())
+    assert found.residuals[0].quantum == pytest.approx(2 * np.pi / 4096, rel=1e-3)
+    assert found.explained
+
+
+def test_friction_that_the_file_lacks_is_found():
+    found = found_of(logged(rod()), rod(None, None), ["friction"])
+    assert [found[path].written for path in FRICTION] == [0.0, 0.0]
+    for path, x in FRICTION.items():
+        assert found[path].value == pytest.approx(x, rel=1e-5)
+
+
+def test_friction_that_is_not_there_is_as_good_as_none():
+    found = found_of(logged(rod(0.05, None), noise=1e-4), open=["joints[A].friction.coulomb"], robot=rod(0.05, 0.1))
+    one = found["joints[A].friction.coulomb"]
+    assert 0.0 <= one.value < 3.0 * one.within < 0.01
+
+
+def test_a_voltage_shows_of_torque_constant_resistance_and_viscous_friction_two_combinations_alone():
+    """Kp/Ra drives and Kp²/Ra + viscous damps: one direction of the three changes neither."""
+    robot = rod(0.04, 0.3, 0.55)
+    paths = ["joints[A].friction.viscous", "joints[A].motor.Kp", "joints[A].motor.Ra"]
+    found = found_of(logged(rod(), noise=1e-5), robot, [*paths, "joints[A].friction.coulomb"])
+    assert found.unseen == (tuple(paths),)
+    viscous, Kp, Ra = (found[path].value for path in paths)
+    assert Kp / Ra == pytest.approx(0.5, rel=1e-4)
+    assert Kp**2 / Ra + viscous == pytest.approx(0.3, rel=1e-4)
+    assert [found[path].within for path in paths] == [None] * 3
+    assert inside(found, {"joints[A].friction.coulomb": 0.3}, 3.0)
+
+
+def test_a_model_without_the_friction_of_the_arm_is_noticed():
+    found = found_of(logged(rod(), noise=1e-4), rod(0.05, None), ["joints[A].motor.Kp"])
+    assert not found.explained
+    assert found.residuals[0].slow > 3.0 * found.residuals[0].noise
+
+
+@pytest.mark.parametrize("output", ["current", "torque"])
+@pytest.mark.handful(0)
+def test_currents_show_the_torque_constant_and_torques_do_not(output):
+    log = logged(rod(), noise=1e-5, output=output, amplitude={"current": 8.0, "torque": 4.0}[output])
+    if output == "current":
+        assert all(inside(found_of(log), TRUTH, 3.0).values())
+    else:
+        found = found_of(log)
+        assert found.unseen == (("joints[A].motor.Kp",),)
+        assert found["joints[A].motor.Kp"].value == 0.6  # as the file has it
+
+
+def test_rows_that_are_missing_and_uneven_do_no_harm():
+    """Commands change every fifth row, in which a log of a slow controller loses others."""
+    log = logged(rod(), seconds=8.0, noise=1e-5, rate=1000, held=5)
+    keep = np.random.default_rng(1).random(len(log.t)) < 0.6
+    keep[::5] = True
+    keep[3001:3400] = False  # a gap, over which nothing is simulated
+    found = found_of(replace(log, t=log.t[keep], q=log.q[keep], inputs=log.inputs[keep]))
+    assert all(inside(found, TRUTH, 3.0).values())
+
+
+def test_offsets_of_sensors_are_told_from_gravity():
+    found = found_of(logged(rod(), noise=1e-5, offset=0.02), offsets=True)
+    assert all(inside(found, {**TRUTH, "offset[A]": 0.02}, 3.0).values())
+
+
+def test_two_logs_tell_more_than_one():
+    first, second = (logged(rod(), noise=1e-3, seed=seed) for seed in (1, 2))
+    alone, both = found_of(first), found_of([first, second])
+    assert all(inside(both, TRUTH, 3.0).values())
+    assert both["joints[A].motor.Kp"].within < 0.9 * alone["joints[A].motor.Kp"].within
+
+
+def test_what_is_trusted_stays_where_the_log_says_less():
+    """Mass and torque constant scale together under a current; what is known of one tells the other."""
+    log = logged(rod(), seconds=3.0, noise=1e-4)
+    paths = ["joints[A].motor.Kp", "joints[A].motor.Ra", "joints[A].friction.viscous"]
+    found = found_of(log, rod(0.05, 0.3, 0.52), paths, trust=0.1)
+    assert found.unseen == ()
+    assert all(found[path].within is not None for path in paths)
+    assert found["joints[A].motor.Ra"].value == pytest.approx(1.0, abs=0.2)
+    assert inside(found, {"joints[A].motor.Kp": 0.5, "joints[A].motor.Ra": 1.0}, 1.5)
+
+
+def test_a_log_that_holds_still_is_refused_with_what_to_move(told):
+    log = logged(rod(), amplitude=0.5, noise=1e-4)  # friction holds it
+    with pytest.raises(UsageError) as refused:
+        found_of(log)
+    told(refused.value)
+
+
+def test_a_log_that_shows_nothing_of_what_is_sought_is_refused(told):
+    log = logged(rod(), output="torque", amplitude=4.0)
+    with pytest.raises(UsageError) as refused:
+        found_of(log, open=["joints[A].motor.Kp"])
+    told(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({"open": ["masse"]}, "masse"),
+        ({"open": ["joints[*].gearbox.*"]}, "pattern"),
+        ({"open": ["joints[A].type"]}, "type"),
+        ({"held_back": 1.0}, "share"),
+        ({"method": "euler"}, "euler"),
+        ({"dt": -1.0}, "dt"),
+        ({"window": -1.0}, "window"),
+        ({"window": float("nan")}, "window"),
+        ({"trust": -0.1}, "trust"),
+        ({"trust": float("nan")}, "trust"),
+    ],
+)
+def test_what_cannot_be_sought_is_refused(options, word):
+    log = logged(rod(), seconds=1.0)
+    with pytest.raises(armsim.ArmsimError) as refused:
+        armsim.identify(log, BEGUN, **options)
+    assert word in str(refused.value)
+    assert "mend" in str(refused.value)
+
+
+def test_sets_and_patterns_name_what_the_file_has():
+    found = found_of(logged(rod(), noise=1e-5), open=["robot.joints[*].friction.*", "joints[A].motor.Kp"])
+    assert [one.path for one in found.estimates] == [*TRUTH]
