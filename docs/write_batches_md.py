@@ -68,7 +68,7 @@ OPEN = {  # by the first key on the way that is here
 def numbers(file: ScenarioFile) -> dict[str, Quantity]:
     """All numbers of a scenario and its robot, given or by default, by path; not those that nothing is computed from."""
     found = dict(base.numbers(file.document)) | dict(base.numbers(file.robot.document, "robot"))
-    return {path: number for path, number in found.items() if not path.startswith("robot.about.")}
+    return {path: number for path, number in found.items() if not path.startswith(("robot.about.", "plan."))}
 
 
 def key(path: str) -> str:
@@ -113,11 +113,7 @@ def table() -> str:
         file = load_scenario_file(config)
         if follows_a_path(file):
             continue
-        found |= {
-            key(path): (is_open(file, path), number.kind.absent)
-            for path, number in numbers(file).items()
-            if not path.startswith("plan.")
-        }
+        found |= {key(path): (is_open(file, path), number.kind.absent) for path, number in numbers(file).items()}
     own, robot = ([path for path in found if path.startswith("robot.") == of_robot] for of_robot in (False, True))
     lines = [line(path, *found[path]) for path in [*sorted(own), *sorted(robot)]]
     return "\n".join(["| number | | because it is | bits |", "| --- | --- | --- | --- |", *lines])
