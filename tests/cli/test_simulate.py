@@ -276,10 +276,11 @@ def test_the_python_engine_writes_the_same_bytes_as_machine_code(armsim, empty_f
         scenario.method == "auto"
     )  # then steps take half a second on floats: two rows between which there are ten
     slow = {"arm5_gripper_pick": 8e-4, "hold": 0.04, "torso_reach": 8e-3}  # those that begin at rest take longer steps
-    slow |= {"press": 4e-3, "drop": 0.03, "grip": 0.06, "pendubot_swingup": 4e-3}
+    slow |= {"press": 4e-3, "drop": 0.03, "grip": 0.06, "pendubot_swingup": 0.04}
     dt, rows = (slow.get(name, 4e-4), 1) if adaptive else (scenario.dt, 30)
     brief = ("--set", f"duration={rows * dt!r}", "--set", f"log.every={dt!r}")
-    brief += ("--set", "initial.qd=[0.5, 0, 0, 0, 0]") if name == "hold" else ()  # which would not move at all
+    moving = {"hold": "0.5, 0, 0, 0, 0", "pendubot_swingup": "0.5, 0"}  # those that would not move at all
+    brief += ("--set", f"initial.qd=[{moving[name]}]") if name in moving else ()
     brief += ("--set", "control.stages=3") if name == "arm5_predictive" else ()
     for engine in ("llvm", "python"):
         done = armsim("simulate", name, *brief, "--engine", engine, "-o", engine)
