@@ -23,7 +23,7 @@ def numbers(context: click.Context, parameter: click.Parameter, text: str | None
 def per_joint(name: str, what: str, default: str | None = None) -> Callable[[Any], Any]:
     """An option with one number for all joints, or one for each."""
     return click.option(
-        f"--{name}", metavar="X[,X...]", callback=numbers, default=default, show_default=default, help=what
+        f"--{name}", metavar="X[,X...]", callback=numbers, default=default, show_default=default is not None, help=what
     )
 
 
