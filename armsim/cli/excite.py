@@ -58,6 +58,7 @@ class NewFolder:
     epilog="""\b
 Examples:
   armsim excite arm5 --open "joints[*].friction.viscous" --open payload.mass
+  armsim excite puma560 --open friction --open masses
   armsim excite arm5 --open payload.mass --measured voltage --noise 2e-4 \\
       --command-noise 0.05 --speed 1.5 -o excite
   armsim simulate excite/excite.yaml       the arm follows it
@@ -65,7 +66,12 @@ Examples:
 )
 @robot_argument
 @click.option(
-    "--open", "opened", multiple=True, required=True, metavar="PATH", help="A number to show; may be repeated."
+    "--open",
+    "opened",
+    multiple=True,
+    required=True,
+    metavar="PATH",
+    help="Numbers to show: a path, a pattern, friction, motors, payload or masses; may be repeated.",
 )
 @click.option("--duration", callback=number, default="10", show_default=True, metavar="T", help="Of the motion [s].")
 @grouped(

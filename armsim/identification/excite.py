@@ -15,20 +15,18 @@ from armsim.arm.arrays import number_array
 from armsim.arm.inverse import motion_table
 from armsim.arm.overload import needs
 from armsim.arm.robot import Robot, load_robot
-from armsim.document.paths import Item, joint_index, parse_path, path_text
 from armsim.document.scenario import FORMAT
 from armsim.errors import UsageError
 from armsim.files.csv_writer import write_csv
 from armsim.files.new_file import made_folder, write_files
 from armsim.files.yaml_writer import yaml_text
-from armsim.formulas.units import units_of
 from armsim.identification.command_model import CommandModel
 from armsim.identification.fourier import FourierMotion, MotionFamily, MotionLimits
-from armsim.identification.linear import fitted_influence, moving_rows, seen_numbers, without_prefix
+from armsim.identification.linear import fitted_influence, moving_rows, seen_numbers
 from armsim.identification.signals import SplineFit, smooth
+from armsim.identification.unknowns import JointScale, Unknowns
 from armsim.identification.unseen import UnseenDirection
 from armsim.loading import Given
-from armsim.loading.open_robot import OpenRobot
 from armsim.records import record
 from armsim.studies.study import called
 
@@ -152,7 +150,7 @@ def excite(
 
     Args:
         robot: A robot file, the name of a shipped robot, or plain data.
-        open: Paths of the numbers, with or without `robot.` before them; `[*]` for all.
+        open: Paths of the numbers, patterns of them, and names of sets, as `armsim.identify` takes them.
         duration: [s].
         noise: Standard deviation of measured positions [rad or m], one or n.
         command_noise: Of measured torques, currents or voltages, likewise.
@@ -173,8 +171,10 @@ def excite(
         raise UsageError.of(
             "duration", f"{FEWEST} rows or more", f"{duration * rate:.0f}", f"give {FEWEST / rate:g} s or more"
         )
-    model = CommandModel(OpenRobot(robot, without_prefix(open)), measured)
-    arm, n = Robot(model.arm), model.arm.n
+    arm = load_robot(robot)
+    n = arm.arm.n
+    unknowns = Unknowns(robot, open, measured, [JointScale(1.0, 1.0)] * n, delay=False, offsets=False)
+    model = CommandModel(unknowns.robot, measured)
     limits = motion_limits(arm, speed, acceleration)
     periods = max(math.ceil(duration / LONGEST_PERIOD - 1e-9), 1)
     duration = round(duration * rate) / rate
@@ -189,9 +189,10 @@ def excite(
     t = np.arange(round(duration * rate) + 1) / rate
     expectation = expected_deviations(model, values, motion, t, sigma, of_commands, seed)
     deviations, unseen, condition, spacing = expectation
-    named = [_named(model, path, unit) for path, unit in zip(model.robot.paths, model.robot.units, strict=True)]
-    told = {path: name for path, (name, _) in zip(model.robot.paths, named, strict=True)}
-    numbers = zip(named, values.tolist(), deviations.tolist(), strict=True)
+    told = dict(zip(model.robot.paths, unknowns.column("path"), strict=True))
+    numbers = zip(
+        *(unknowns.column(x).tolist() for x in ("path", "unit")), values.tolist(), deviations.tolist(), strict=True
+    )
     return Excitation(
         robot=model.arm.name,
         joints=tuple(arm.joints),
@@ -200,23 +201,13 @@ def excite(
         duration=duration,
         rate=rate,
         measured=measured,
-        numbers=tuple(Expected(*of, *row) for of, *row in numbers),
-        unseen=tuple(UnseenDirection({told[k]: x for k, x in one.factors.items()}) for one in unseen),
+        numbers=tuple(Expected(*row) for row in numbers),
+        unseen=tuple(UnseenDirection({str(told[k]): x for k, x in one.factors.items()}) for one in unseen),
         condition=condition,
         spacing=spacing,
         share=share,
         loads={key: float(x) for key, x in motor_loads(arm, *motion.at(_fine(family))).items()},
     )
-
-
-def _named(model: CommandModel, path: str, unit: str) -> tuple[str, str]:
-    """A path with the name of its joint, and the unit that the joint decides."""
-    steps, links = parse_path(path), model.arm.links
-    index = joint_index(steps[1], model.arm.link_names) if steps[0] == "joints" and len(steps) > 1 else None
-    if index is None:
-        return path, unit
-    link = links[index]
-    return path_text(["joints", Item(link.name), *steps[2:]]), units_of(unit, [link.kind.turns], None)[0]
 
 
 def save(found: Excitation, robot: Given, folder: str) -> list[str]:

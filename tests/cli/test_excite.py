@@ -43,3 +43,14 @@ def test_what_no_motion_shows_is_said(armsim):
         "excite", "arm5", "--open", "joints[R1].motor.Ra", "--open", "payload.mass", "--duration", "2", "--rate", "100"
     )
     assert "! no motion within the limits shows joints[R1].motor.Ra: leave it out" in done.out
+
+
+def test_sets_and_patterns_are_those_of_identify(armsim):
+    short = ("--duration", "1", "--rate", "100", "--json")
+    found = json.loads(armsim("excite", "rr", "--open", "joints[*].friction.viscous", "--open", "masses", *short).out)
+    paths = [x["path"] for x in found["numbers"]]
+    assert paths[:2] == [f"joints[{joint}].friction.viscous" for joint in found["joints"]]
+    assert [path.rpartition(".")[2] for path in paths[2:]] == ["mass"] * (len(paths) - 2)
+    assert len(paths) > 2
+    done = armsim("excite", "rr", "--open", "motors", *short)
+    assert (done.code, "a robot with motors" in done.err) == (2, True)
