@@ -32,7 +32,7 @@ from armsim.planning.problem import Bound, Bounded, Problem, Trajectory
 from armsim.planning.rows import RowFunction
 from armsim.plant import driven_plant
 from armsim.recording.state_vector import StateVector
-from armsim.recording.step_functions import check_differentiable
+from armsim.simulation.tangent_plan import check_differentiable
 
 MOST_STEPS = 4096  # in an interval
 METHOD = "velocity_verlet"
