@@ -20,7 +20,6 @@ from armsim.files.csv_writer import write_csv
 from armsim.files.new_file import made_folder, write_whole
 from armsim.files.recovery import entries, named
 from armsim.files.yaml_writer import yaml_text
-from armsim.loading import read_scenario
 from armsim.planning.problem import Bound
 from armsim.planning.search import SearchIteration
 from armsim.planning.task import PlanTask
@@ -268,8 +267,7 @@ class MotionPlan:
             write_csv(os.path.join(path, GAINS), [TIME, *headings], gains.ravel())
             write_whole(os.path.join(path, SUMMARY), yaml_text(self.summary(), "What an armsim plan came to."))
             if self.run is not None:
-                read = read_scenario(os.path.join(path, PLAY))
-                Run.save(simulate(read), os.path.join(path, RUN), force=True)
+                simulate(os.path.join(path, PLAY)).save(os.path.join(path, RUN), force=True)
         return Path(path)
 
 

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from armsim.planning.search import SearchIteration
 
 NEAR = 0.999  # of a limit: it is reached
-UNFINISHED = "the iterations ran out: this is the best so far; `--from` goes on with it"
-ENDED = {"unfinished": UNFINISHED, "interrupted": "interrupted: nothing is written"}
+ENDED = {
+    "unfinished": "the iterations ran out: this is the best so far",
+    "interrupted": "interrupted: nothing is written",
+}
 
 
 def iteration(now: SearchIteration) -> str:

@@ -48,6 +48,14 @@ def test_limits_of_a_motor_bind_each_in_its_turn(task):
         assert found.run.measure(f"max(abs({column}))") == pytest.approx(limit, rel=1e-6)
 
 
+def test_a_voltage_that_rises_under_a_constant_torque_is_within_its_limit_to_the_end_of_each_interval(task):
+    motor = {"Kp": 3.0, "Ke": 3.0, "Ra": 1.5, "limits": {"voltage": 6.0}}
+    found = armsim.plan(task("time", output="torque", of_joint={"motor": motor}, intervals=20))
+    assert found.status == "solved"
+    assert found.run.measure("max(voltage_x)") == pytest.approx(6.0, rel=1e-6)
+    assert found.facts.end_error < 1e-7  # the amplifier lowers nothing
+
+
 def test_a_tool_keeps_its_speed_and_reaches_a_point_by_way_of_another(task):
     asked = task("torque_squared", duration=2.0, intervals=40, tool_speed=0.6, via=[{"xyz": [0, 0, 0.5], "at": 0.5}])
     asked["plan"]["to"] = {"frame": "tool", "xyz": [0, 0, 1.0]}
