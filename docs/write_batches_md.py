@@ -86,9 +86,11 @@ def is_open(file: ScenarioFile, path: str) -> bool:
 
 
 def follows_a_path(file: ScenarioFile) -> bool:
-    """Whether the tool follows a path, which makes numbers of the arm's geometry structure."""
+    """Whether a reference is computed by numbers of the arm, which makes these structure."""
     control = file.document.control
-    return control is not None and control.reference is not None and control.reference.of_tool
+    if control is None or control.reference is None:
+        return False
+    return control.reference.of_tool or control.reference.fastest
 
 
 def line(path: str, opened: bool, absent: float | None) -> str:

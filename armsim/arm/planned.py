@@ -23,6 +23,7 @@ from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import scenario_of
 from armsim.model import Arm, Joint
 from armsim.records import OMIT, record
+from armsim.references.fastest_motion import FastestStage
 from armsim.references.tool_path import ToolMotion
 
 POINTS = 2000  # at which peaks are looked for, besides knots; between neighbours they are refined
@@ -91,6 +92,7 @@ class PlannedMotion:
         joints: What each joint does.
         exceeded: Limits that it exceeds.
         tool: What the tool does, where it follows a path.
+        stages: Of the fastest motion, between stops; none of another one.
     """
 
     scenario: Scenario
@@ -102,6 +104,7 @@ class PlannedMotion:
     joints: tuple[Excursion, ...]
     exceeded: tuple[Exceeded, ...]
     tool: ToolExcursion | None = None
+    stages: tuple[FastestStage, ...] = ()
 
     def __repr__(self) -> str:
         last = "goes on" if self.end is None else f"holds from {self.end:g} s on"
@@ -178,7 +181,7 @@ def reference(scenario: Given | Scenario, overrides: Overrides | None = None) ->
         for i, joint in enumerate(arm.joints)
     )
     along = tool_excursion(arm, motion, dense.tolist()) if isinstance(motion, ToolMotion) else None
-    return PlannedMotion(of, end, t, q, qd, qdd, joints, tuple(exceeded), along)
+    return PlannedMotion(of, end, t, q, qd, qdd, joints, tuple(exceeded), along, getattr(motion, "stages", ()))
 
 
 def _torques(arm: Arm, t: Array, *motion: Array) -> Array:

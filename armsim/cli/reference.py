@@ -34,7 +34,11 @@ Examples:
     "files",
     OutputFiles,
     click.option("-o", "--output", metavar="CSV", help="Write it to a new file, with torques, voltages and currents."),
-    click.option("--plot", metavar="FILE", help='Draw it over time. Takes matplotlib: pip install "armsim[plot]".'),
+    click.option(
+        "--plot",
+        metavar="FILE",
+        help='Draw it over time, a fastest one in its phase plane. Takes matplotlib: pip install "armsim[plot]".',
+    ),
     flag("--force", help="Let -o and --plot replace files that exist."),
 )
 @angle_options
@@ -43,8 +47,8 @@ def command(scenario: str, overrides: Overrides, files: OutputFiles, display: Di
 
     Nothing is simulated: torques are those of inverse dynamics along the reference. A line says where it leaves a joint's range,
     and where the motor cannot give the torque at that speed and supply. Of a path of the tool: its speed, how far it is beside
-    the path, the least manipulability, and the joint nearest to a limit. -o writes a row at every multiple of `log.every`;
-    another scenario follows them by `reference: {csv: ...}`.
+    the path, the least manipulability, and the joint nearest to a limit. Of a fastest motion: which limit binds. -o writes a
+    row at every multiple of `log.every`; another scenario follows them by `reference: {csv: ...}`.
     """
     from armsim.arm.planned import reference
     from armsim.files.new_file import check_output
@@ -60,9 +64,10 @@ def command(scenario: str, overrides: Overrides, files: OutputFiles, display: Di
         planned.save(output, display.degrees)
     if plot is not None:
         from armsim.figures.motion import reference_figure
+        from armsim.figures.phase_plane import phase_plane
         from armsim.figures.picture import save
 
-        save(reference_figure(planned, display.degrees), plot)
+        save(phase_plane(planned) if planned.stages else reference_figure(planned, display.degrees), plot)
     made = "" if output is None else f"\nwritten {output}: {len(planned.t)} rows"
     made += "" if plot is None else f"\ndrawn    {plot}"
     display.print(

@@ -7,6 +7,7 @@ from typing import Any, Self
 from armsim.document import other_words as words
 from armsim.document.bodies import FrameName
 from armsim.document.composite import Choice, Kind, List, Number, PerJoint, Rule, Subdocument, Text, join
+from armsim.document.kinds import Flag
 from armsim.document.motion_file import MotionTables, read_motion
 from armsim.document.recorded import NamedFile, file_of
 from armsim.document.reference_points import MOST_POINTS, POSITION, IncreasingTimes, Profile, ViaPoints
@@ -95,6 +96,29 @@ class Reference(Move):
         doc="greatest angular speed of the tool, where there are no `times`",
         note="none",
         example="1",
+    )
+    fastest = Flag(
+        default=False,
+        structure=True,
+        doc="whether the path is followed in the least time that all limits of arm, motors and reference allow",
+    )
+    margin = Number(
+        structure=True,
+        minimum=0,
+        largest=0.95,
+        default=None,
+        doc="share of every limit that the fastest motion leaves unused",
+        note="0",
+        example="10 %",
+    )
+    path_speeds = List(
+        Number("rad/s or m/s", minimum=0),
+        length=2,
+        structure=True,
+        default=None,
+        doc="at the ends of the fastest motion: the norm of the joints' speeds, or the speed of the tool",
+        note="at rest",
+        example="[0, 0.5]",
     )
     times = IncreasingTimes(
         Number("s", minimum=0, absent=0.0),
@@ -249,7 +273,9 @@ class Reference(Move):
         invalid = any(self.entries[key] is None and self.given(key) for key in self.fields)  # which is reported
         if invalid or len(context.report.faults) > before:
             return
-        if self.via is not None or self.of_tool:
+        if self.fastest:
+            self._check_fastest(path, context)
+        elif self.via is not None or self.of_tool:
             self._check_points(path, context)
         if self.ends is not None and self.profile != "spline":
             mend = "take it out, or add `profile: spline`"
@@ -274,6 +300,16 @@ class Reference(Move):
             mend = "add `profile: sinusoid`, `chirp` or `multisine`"
         context.report.add(self.place, path, expected, " and ".join(several) or "none of them", mend)
         return False
+
+    def _check_fastest(self, path: str, context: Context) -> None:
+        """Report a way of joining points that is no path, or has times of its own."""
+        for key, fits in (("profile", ("spline",)), ("interpolation", ("cubic", "quintic"))):
+            value = self.entries[key]
+            if value not in (None, *fits):
+                expected = (
+                    f"{' or '.join(f'`{key}: {fit}`' for fit in fits)} for a path to be followed in the least time"
+                )
+                context.report.add(self.place_of(key), join(path, key), expected, f"`{value}`", "take it out")
 
     def _check_points(self, path: str, context: Context) -> None:
         """Report points without times or limits, and times that do not belong to the points."""
@@ -316,6 +352,10 @@ class Reference(Move):
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         if self.times is not None and key in (*LIMITS, "start"):
             return "either times or limits", f"`times` and `{key}`", "take one of them out"
+        if rule.key == "fastest" and self.fastest:
+            return "keys of the fastest motion", f"`{key}`", "take it out"
+        if rule.key == "fastest" and not rule.given:
+            return "`fastest: true` with it", f"`{key}`", "take it out, or add `fastest: true`"
         if rule.key == "orientation":
             return "positions alone, with `orientation: free`", f"`{key}`", "take one of them out"
         if key == "profile" and self.of_tool:
@@ -333,6 +373,7 @@ class Reference(Move):
 def _rules() -> tuple[Rule, ...]:
     """Which keys go with which."""
     of_points = ("times", *LIMITS, "start", "ends")
+    of_fastest = ("fastest", "margin", "path_speeds")
     of_oscillations = {
         "sinusoid": (("amplitude", "frequency"), ("phase", "offset")),
         "chirp": (("amplitude", "frequency", "end_frequency", "duration"), ("sweep", "offset")),
@@ -343,8 +384,8 @@ def _rules() -> tuple[Rule, ...]:
     of_tool = ("through", "rpy", "quaternion", "blend", "frame", "orientation", "angular_speed")
     every: dict[Any, tuple[str, ...]] = {
         "via": waves + of_file + of_tool,
-        "csv": ("profile", *of_points, *waves, *of_tool),
-        "q": ("profile", *of_points, *waves, *of_file, *of_tool),
+        "csv": ("profile", "times", "jerk", "ends", *waves, *of_tool),
+        "q": ("profile", *of_points, *waves, *of_file, *of_tool, *of_fastest),
         "line": ("through", *waves, *of_file),
         "arc": waves + of_file,
         "path": ("through", "rpy", "quaternion", *waves, *of_file),
@@ -359,21 +400,28 @@ def _rules() -> tuple[Rule, ...]:
                 "profile",
                 (name,),
                 needs=needs,
-                without=of_points + of_file + of_tool + tuple(key for key in waves if key not in needs + may),
+                without=of_points
+                + of_file
+                + of_tool
+                + of_fastest
+                + tuple(key for key in waves if key not in needs + may),
             )
         )
     return (
         *rules,
+        Rule("fastest", (True,), without=("times", "jerk", "ends")),
+        Rule("fastest", (False,), without=("margin", "path_speeds")),
+        Rule("fastest", (False,), given=("csv",), without=("speed", "acceleration", "start")),
         Rule(given=("times",), without=(*LIMITS, "start", "angular_speed")),
         Rule("profile", ("jerk_limited",), needs=LIMITS, without=("times",)),
         Rule("profile", ("steps",), needs=("times",)),
         Rule("profile", ("cubic", "trapezoid", "spline"), without=("jerk",)),
         Rule("profile", (*STRAIGHT, "minimum_jerk", "steps"), without=("ends",)),
-        Rule(given=("speed",), absent=("times",), needs=("acceleration",)),
+        Rule("fastest", (False,), given=("speed",), absent=("times",), needs=("acceleration",)),
         Rule(given=("speed",), without=("ends",)),
-        Rule(given=("acceleration",), absent=("times",), needs=("speed",)),
+        Rule("fastest", (False,), given=("acceleration",), absent=("times",), needs=("speed",)),
         Rule(given=("jerk",), absent=("times",), needs=("speed",)),
-        Rule(given=("start",), absent=("times",), needs=("speed",)),
+        Rule("fastest", (False,), given=("start",), absent=("times",), needs=("speed",)),
     )
 
 

@@ -42,7 +42,7 @@ class Rule:
     """
 
     key: str = ""
-    values: tuple[str, ...] = ()
+    values: tuple[Any, ...] = ()
     given: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     any_of: tuple[str, ...] = ()

@@ -63,7 +63,8 @@ def build_controller(
     reference: Reference = Constant(si(control.target, arm.initial))
     if control.reference is not None:
         start = si(scenario.initial.q, arm.initial)
-        reference = build_reference(control.reference, parameters, arm, scenario.degrees, start)
+        asked, degrees = control.reference, scenario.degrees
+        reference = build_reference(asked, parameters, arm, degrees, start, output, limit)
     return Controller(
         law=build_law(control, parameters, arm, known, limit, reference, si),
         output=output,

@@ -67,6 +67,8 @@ def build_reference(
     arm: Arm,
     degrees: bool,
     initial_q: Sequence[Scalar],
+    output: str = "torque",
+    command: Sequence[Scalar | None] = (),
 ) -> Reference:
     """The motion of a scenario's `control.reference`.
 
@@ -76,8 +78,12 @@ def build_reference(
         arm: The arm, n joints.
         degrees: Whether its angles are degrees.
         initial_q: Joint positions at the start [rad or m], n scalars.
+        output: What commands of the drives are.
+        command: Their limits, n of them, None for none.
     """
     turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
+    if reference.fastest:
+        return _fastest(reference, arm, turns, degrees, initial_q, output, command)
     if reference.rows is not None:
         return _recorded(reference.rows)
     if reference.q is not None:
@@ -88,8 +94,7 @@ def build_reference(
         profile = reference.joined_by
         laws = SCALINGS.get(profile, quintic), FASTEST[profile]
         return build_tool_motion(reference, arm, turns, RADIANS if degrees else 1.0, initial_q, *laws)
-    angles = {key: reference.entries[key] for key in ANGLES if reference.entries[key] is not None}
-    x = reference.replaced(**{key: _scaled(values, turns) for key, values in angles.items()})
+    x = _limits_scaled(reference, turns)
     if x.profile in OSCILLATIONS:
         return _oscillation(x, [RADIANS if degrees else 1.0] * arm.n, initial_q)
     points = [_scaled(point, turns) for point in x.via]
@@ -136,6 +141,36 @@ def _oscillation(x: document.Reference, turns: Sequence[float], initial_q: Seque
     return Multisine(offset, x.amplitude, x.frequencies, phase)
 
 
+def _fastest(
+    reference: document.Reference,
+    arm: Arm,
+    turns: Sequence[float],
+    degrees: bool,
+    initial_q: Sequence[Scalar],
+    output: str,
+    command: Sequence[Scalar | None],
+) -> Reference:
+    """The fastest motion along the path that a reference describes; see `build_reference`."""
+    from armsim.loading.fastest_reference import ORDERS, FastestReference  # which takes numpy
+    from armsim.loading.tool_reference import ToolPath
+
+    x = reference if reference.of_tool else _limits_scaled(reference, turns)
+    fastest = FastestReference(x, arm, output, command or [None] * arm.n)
+    if reference.of_tool:
+        return fastest.of_tool(ToolPath(x, arm, turns, RADIANS if degrees else 1.0), initial_q)
+    if reference.rows is not None:
+        points = list(zip(*(column.y for column in reference.rows.q), strict=True))
+        return fastest.along(points, True, ORDERS[reference.rows.interpolation])
+    points = [tuple(initial_q), *(_scaled(point, turns) for point in reference.via)]
+    return fastest.along(points, reference.profile == "spline", None)
+
+
+def _limits_scaled(reference: document.Reference, turns: Sequence[float]) -> document.Reference:
+    """A reference with its quantities of joints in rad or m."""
+    angles = {key: reference.entries[key] for key in ANGLES if reference.entries[key] is not None}
+    return reference.replaced(**{key: _scaled(values, turns) for key, values in angles.items()})
+
+
 def _recorded(rows: MotionTables) -> Reference:
     """The rows of a file: met with their velocities and accelerations, else joined by a spline."""
     q, qd, qdd = ([column.y for column in columns] if columns else None for columns in (rows.q, rows.qd, rows.qdd))
@@ -153,6 +188,8 @@ def in_words(reference: document.Reference, motion: Reference) -> str:
     """
     knots: Sequence[Scalar] = getattr(motion, "knots", [])
     end = f", until {float(knots[-1]):.6g} s" if knots else ""
+    if reference.fastest:
+        return f"the fastest motion along {reference.frame or 'the tool' if reference.of_tool else 'its'} path{end}"
     if reference.file is not None:
         return f"rows of {reference.file.path}{end}"
     if reference.q is not None:
@@ -174,11 +211,11 @@ def cut_short(reference: document.Reference, motion: Reference, duration: float)
         motion: Built from it.
         duration: Of the run [s].
     """
-    if not reference.of_tool and not isinstance(motion, (PiecewisePolynomial, PointToPoint)):
+    if not reference.of_tool and not reference.fastest and not isinstance(motion, (PiecewisePolynomial, PointToPoint)):
         return
     end = float(getattr(motion, "knots", [])[-1])
     if end > duration * (1.0 + NO_TIME):
-        points = reference.via or [reference.line or reference.arc or (reference.path[-1],)]
+        points = reference.via or [reference.line or reference.arc or ((reference.path or [reference])[-1],)]
         last = (points[-1][0] if reference.times is None else reference.times[-1]).place
         expected = f"an end of the motion within the duration, {duration:g} s"
         mend = f"write `duration: {math.ceil(end)}`, or a faster motion"
@@ -196,7 +233,10 @@ def resolved_reference(reference: document.Reference, turns: Sequence[bool], deg
     if reference.rows is not None:
         interpolation = None if reference.rows.qd else reference.rows.interpolation
         file = reference.portable
-        return document.Reference(csv=file.csv, interpolation=interpolation, sha256=file.sha256)
+        own = {key: reference.entries[key] for key in ("fastest", "margin", "start")}
+        factors = [RADIANS if degrees and turn else 1.0 for turn in turns]
+        own |= {key: _scaled(plain(x), factors) for key in LIMITS if (x := reference.entries[key]) is not None}
+        return document.Reference(csv=file.csv, interpolation=interpolation, sha256=file.sha256, **own)
     found = {key: plain(value) for key, value in reference.items() if value is not None and key != "q"}
     factors = [RADIANS if degrees and turn else 1.0 for turn in turns]
     if degrees:
@@ -216,7 +256,8 @@ def resolved_reference(reference: document.Reference, turns: Sequence[bool], deg
                 move["angular_speed"] *= RADIANS
     if "via" in found:
         found.pop("profile", None)  # it is written last, whether or not the file names it
-        found["profile"] = reference.joined_by
+        if not reference.fastest or reference.profile is not None:
+            found["profile"] = reference.joined_by
     if reference.q is not None:
         found["q"] = [_formula(x, factor) for x, factor in zip(reference.q, factors, strict=True)]
     return document.Reference(**found)

@@ -109,7 +109,14 @@ def numbers_at(document: Document, path: str) -> list[str]:
 def _shapes_a_path(document: Document, place: Sequence[str | int]) -> bool:
     """Whether the number at a place decides how a tool follows the path of a scenario."""
     control = document.entries.get("control")
-    if control is None or control.reference is None or not control.reference.of_tool or "motor" in place:
+    if control is None or control.reference is None:
+        return False
+    if control.reference.fastest:
+        return place[0] in ("robot", "payload", "initial") or place[:2] in (
+            ["control", "reference"],
+            ["control", "limit"],
+        )
+    if not control.reference.of_tool or "motor" in place:
         return False
     return place[:2] == ["control", "reference"] or not SHAPING.isdisjoint(place)
 

@@ -18,6 +18,7 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from armsim.records import record
+from armsim.references.fastest_motion import FastestStage
 from armsim.references.hermite import quintic_hermite
 from armsim.references.piecewise import PiecewisePolynomial, polynomial
 from armsim.references.recorded import Recorded
@@ -120,6 +121,18 @@ class Leg(NamedTuple):
         x, v, a = polynomial([c / self.length**k * self.turn for k, c in enumerate(self.progress)], s)
         return p, Rotation.from_rotvec(x) * self.rotation, np.append(tangent, v), np.append(second, a)
 
+    def rates(self, s: Any) -> tuple[Any, Any, Any, Any]:
+        """By the way, at ways of shape (m,): speed, its derivative, curvature times its square, and angular speed."""
+        _, turning, _ = polynomial([c / self.length**k for k, c in enumerate(self.progress)], s)
+        turning, one = abs(turning) * math.hypot(*self.turn), np.ones_like(s)
+        if isinstance(self.curve, CircularArc):
+            return one, 0.0 * one, one * math.hypot(*self.curve.axis), turning
+        jets = polynomial(self.curve.coefficients, (self.first + s)[:, None])[1:]
+        tangent, second = (x * one[:, None] for x in jets)
+        speed = np.linalg.norm(tangent, axis=1)
+        unit = tangent / np.where(speed > 0.0, speed, 1.0)[:, None]
+        return speed, (unit * second).sum(axis=1), np.linalg.norm(np.cross(unit, second), axis=1), turning
+
 
 class Span(NamedTuple):
     """A time in which a leg is followed.
@@ -153,11 +166,13 @@ class ToolMotion(Recorded):
         frame: Name of the frame.
         follows: What of its pose: "full", the direction of its axis "x", "y" or "z", or "free" for the position alone.
         spans: Of the path.
+        stages: Between stops, how the fastest motion follows it; none of another one.
     """
 
     frame: str
     follows: str
     spans: tuple[Span, ...] = field(compare=False, repr=False)
+    stages: tuple[FastestStage, ...] = field(default=(), compare=False, repr=False)
 
 
 def joined(legs: Sequence[Leg], blends: Sequence[float]) -> list[Leg]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,9 @@ from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, ta
 if TYPE_CHECKING:
     from armsim.arm.planned import Exceeded, Excursion, PlannedMotion
     from armsim.arm.tool_excursion import ToolExcursion
+    from armsim.references.fastest_motion import FastestStage
+
+SHORT = 0.02  # share of the time in which limits bind: shorter ones are counted
 
 
 def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
@@ -32,6 +35,7 @@ def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
     lines += rigid_notes(scenario.arm)
     types = {joint.joint: joint.type for joint in planned.joints}
     lines += [] if planned.tool is None else ["", *tool_lines(planned.tool, types, degrees), ""]
+    lines += fastest_lines(planned, verbose)
     lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in planned.exceeded]
     endless = [
         joint.joint for joint in planned.joints if not math.isfinite(joint.speed.value + joint.acceleration.value)
@@ -79,6 +83,27 @@ def tool_lines(tool: ToolExcursion, types: Mapping[str, str], degrees: bool) -> 
         type = types[tool.joint]
         margin = f"{number(shown(tool.margin.value, type, degrees))} {joint_unit(type, degrees)}"
         lines.append(f"{tool.joint} comes nearest to a limit, {margin}, at t = {number(tool.margin.t)} s")
+    return lines
+
+
+def fastest_lines(planned: PlannedMotion, verbose: bool) -> list[str]:
+    """Which limits bind along the fastest motion, and where the arm could not stop."""
+    found = [binding for stage in planned.stages for binding in stage.bindings]
+    if not found:
+        return []
+    least = 0.0 if verbose else SHORT * sum(binding.to_s - binding.from_s for binding in found)
+    told = [binding for binding in found if binding.to_s - binding.from_s >= least]
+    rows: list[list[Cell]] = [
+        [f"{it.quantity} of {it.joint}", (number(it.from_s), "s"), (number(it.to_s), "s")] for it in told
+    ]
+    more = f"and {len(found) - len(told)} more, shorter: --verbose" if len(told) < len(found) else ""
+    lines = ["", table(["limit that binds", "from", "to"], rows), *([more] if more else []), ""]
+    for stage in planned.stages:
+        for it in stage.unstoppable:
+            when = f"from t = {number(it.from_s)} s to {number(it.to_s)} s"
+            lines.append(
+                wrapped(f"! {it.joint} could not stand still {when}: the limit of its {it.quantity} does not let it")
+            )
     return lines
 
 
@@ -154,5 +179,12 @@ def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
         "duration": run,
         "joints": joints,
         "exceeded": exceeded,
+        **({} if not planned.stages else fastest_data(planned.stages)),
         **({} if tool is None else {"tool": {key: peak(key, x) for key, x in vars(tool).items()}}),
     }
+
+
+def fastest_data(stages: Sequence[FastestStage]) -> dict[str, Any]:
+    """Which limits bind along the fastest motion, and where the arm could not stop, as plain data."""
+    kinds = {"binding": "bindings", "unstoppable": "unstoppable"}
+    return {key: [it._asdict() for stage in stages for it in getattr(stage, of)] for key, of in kinds.items()}

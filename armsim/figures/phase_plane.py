@@ -1,0 +1,52 @@
+"""The fastest motion along a path, drawn in its phase plane: path speed over path parameter, with the limits that bind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armsim.arm.planned import PlannedMotion
+from armsim.figures.style import GREY, WIDTH, look, new_figure, plain
+
+MOST = 8  # limits that are told apart
+ROOM = 1.3  # of the greatest speed: how far the admissible ones are drawn
+
+
+def phase_plane(planned: PlannedMotion) -> Any:
+    """A figure of a fastest motion: a panel for all its stages, one after the other."""
+    figure = new_figure(WIDTH, 4.0)
+    axis: Any = figure.subplots()
+    plain(axis)
+    spent: dict[tuple[str, str], float] = {}
+    for stage in planned.stages:
+        for it in stage.bindings:
+            spent[it[:2]] = spent.get(it[:2], 0.0) + it.to_s - it.from_s
+    order = sorted(spent, key=lambda label: -spent[label])[:MOST]
+    greatest = max(float(stage.timing.w.max()) for stage in planned.stages)
+    s, told = 0.0, set()
+    for stage in planned.stages:
+        timing = stage.timing
+        x = s + timing.s - timing.s[0]
+        axis.fill_between(
+            x, np.minimum(timing.top, 2 * ROOM * greatest), 2 * ROOM * greatest, color=GREY, alpha=0.25, linewidth=0
+        )
+        axis.plot(x, timing.w, color=GREY, linewidth=1.0)
+        for k, label in enumerate(order):
+            on = np.array([row >= 0 and stage.labels[row] == label for row in timing.row.tolist()])
+            if on.any():
+                shown = np.where(np.append(on, False) | np.append(False, on), timing.w, np.nan)
+                name = None if label in told else f"{label[1]} of {label[0]}"
+                axis.plot(x, shown, color=look(k).color, linewidth=2.2, label=name)
+                told.add(label)
+        s = float(x[-1])
+    axis.set_ylim(0.0, ROOM * greatest)
+    axis.set_xlim(0.0, s)
+    axis.set_xlabel("path parameter s")
+    axis.set_ylabel("path speed ds/dt [1/s]")
+    figure.suptitle(
+        f"{planned.scenario.name}: {planned.end:.6g} s\ngrey: speeds that limits do not admit", fontsize="large"
+    )
+    if told:
+        axis.legend(loc="best", fontsize="small", title="limit that binds", framealpha=0.7)
+    return figure

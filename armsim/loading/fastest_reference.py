@@ -1,0 +1,175 @@
+"""From a file's reference to the fastest motion along its path, and the refusal where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from armsim import document
+from armsim.errors import FileFaults, UsageError
+from armsim.expr import Expr
+from armsim.files.faults import Fault
+from armsim.loading.fastest import HELD, Extra, PathRows, fastest_timing
+from armsim.loading.path_limits import PathLimits, RowLabel
+from armsim.loading.tool_motion import Blocked, Follower
+from armsim.loading.tool_reference import ToolPath
+from armsim.model import Arm
+from armsim.references.fastest_motion import FastestMotion, FastestStage, fastest_motion
+from armsim.references.hermite import quintic_hermite
+from armsim.references.joint_path import JointPath, straight, through
+from armsim.references.phase_plane import Unreachable
+from armsim.references.recorded import Recorded
+from armsim.references.tool_path import Leg, Span, ToolMotion
+
+Array = Any  # numpy's
+ORDERS = {"cubic": 3, "quintic": 5}
+SAME = 1e-9  # rad or m: points that are nearer to each other are one
+AT_REST = (0.0, 0.0)
+LimitedPath = tuple[JointPath, Extra | None, tuple[RowLabel, ...]]  # with rows of the tool, and what they bound
+
+
+class FastestReference:
+    """The fastest motion along the path of a file's reference.
+
+    Args:
+        x: As the file has it, settled; its limits in rad or m.
+        arm: The arm, on numbers.
+        output: What commands of its drives are.
+        command: Greatest command of each joint; None where there is none.
+    """
+
+    def __init__(self, x: document.Reference, arm: Arm, output: str, command: Sequence[float | None]) -> None:
+        if any(isinstance(number, Expr) for number in command):
+            expected, mend = "numbers of the arm, its motors and limits", "set it instead, a run for each value"
+            raise UsageError.of("control.reference.fastest", expected, "one of them left open", mend)
+        self.x, self.arm = x, arm
+        speed, acceleration = (None, None) if x.of_tool else (x.speed, x.acceleration)
+        self.share = (1.0 - (x.margin or 0.0)) * (1.0 - HELD)
+        self.limits = PathLimits(arm.heaviest, output, command, speed, acceleration, self.share)
+        self.begin, self.speeds = x.start or 0.0, tuple(x.path_speeds or AT_REST)
+
+    def stages(self, paths: Sequence[LimitedPath]) -> tuple[FastestStage, ...]:
+        """The motions along paths, at rest between them."""
+        found: list[FastestStage] = []
+        begin, last = self.begin, len(paths) - 1
+        for i, (path, extra, more) in enumerate(paths):
+            rows = PathRows(path, self.limits, extra, more)
+            try:
+                timing = fastest_timing(rows, (self.speeds[0] * (i == 0), self.speeds[1] * (i == last)))
+            except Unreachable as unreachable:
+                raise self.refusal(rows, *unreachable.args) from None
+            labels = tuple((label.joint, label.quantity) for label in rows.labels)
+            found.append(FastestStage(begin, path, timing, labels, rows.unheld(timing.s)))
+            begin = float(found[-1].times[-1])
+        return tuple(found)
+
+    def along(self, points: Sequence[Sequence[float]], passes: bool, order: int | None) -> Recorded:
+        """Through points in joint space: without a stop, or along lines with a stop at each."""
+        points = [points[0], *(b for a, b in pairwise(points) if np.abs(np.subtract(a, b)).max() > SAME)]
+        if len(points) < 2 or (order is not None and len(points) <= order):
+            expected = f"{2 if order is None else order + 1} points or more that differ"
+            raise self.fault(expected, f"{len(points)}", "lead it elsewhere")
+        paths = [through(points, order)] if passes else [straight(a, b) for a, b in pairwise(points)]
+        stages = self.stages([(path, None, ()) for path in paths])
+        made = fastest_motion(stages)
+        return FastestMotion(made.origin, made.coefficients, stages)
+
+    def of_tool(self, path: ToolPath, q: Sequence[float]) -> Recorded:
+        """The tool along its path, from joint positions on."""
+        follower, q = Follower(self.arm, path.frame, path.follows), list(q)
+        paths: list[LimitedPath] = []
+        legs: list[list[Leg]] = []
+        for stage in path.stages(path.pose(q)):
+            if isinstance(stage, int):
+                paths.append((straight(q, path.joints(stage)), None, ()))
+                legs.append([])
+                q = path.joints(stage)
+                continue
+            breaks, pieces, end = [0.0], [], 0.0
+            for leg in stage:
+                span = Span(end, end + leg.length, leg, (0.0, 1.0), end)
+                end += leg.length
+                try:
+                    for knot, polynomials in follower.knots(span, np.array(q)):
+                        breaks.append(knot.t)
+                        pieces.append(polynomials)
+                        q = knot.motion[0].tolist()
+                except Blocked as blocked:
+                    raise path.refusal(follower, *blocked.args) from None
+            paths.append((JointPath(np.array(breaks), np.array(pieces)), *self.tool_rows(path, stage)))
+            legs.append(stage)
+        stages = self.stages(paths)
+        made = fastest_motion(stages)
+        spans = [span for stage, of in zip(stages, legs, strict=True) for span in spans_along(stage, of)]
+        return ToolMotion(made.origin, made.coefficients, path.frame.name, path.follows, tuple(spans), stages)
+
+    def tool_rows(self, path: ToolPath, legs: Sequence[Leg]) -> tuple[Extra, tuple[RowLabel, ...]]:
+        """Rows of the tool's speed, acceleration along the path and across it, and angular speed."""
+        x: Any = self.x
+        name = path.frame.name
+        starts = np.append(0.0, np.cumsum([leg.length for leg in legs]))
+
+        def rows(s: Array, middle: Array) -> Array:
+            of = np.clip(np.searchsorted(starts, middle, side="right") - 1, 0, len(legs) - 1)
+            speed, change, across, turning = np.empty((4, len(s)))
+            for k in np.unique(of).tolist():
+                on = of == k
+                speed[on], change[on], across[on], turning[on] = legs[k].rates(s[on] - starts[k])
+            zero, least = np.zeros_like(s), np.full_like(s, -1.0)
+            made = []
+            if x.speed is not None:
+                made.append((zero, zero, speed / (self.share * x.speed), least))
+            if x.acceleration is not None:
+                most = self.share * x.acceleration
+                made += [(way * speed / most, way * change / most, zero, least) for way in (1.0, -1.0)]
+                made.append((zero, across / most, zero, least))
+            if x.angular_speed is not None:
+                made.append((zero, zero, turning / (self.share * x.angular_speed * path.angle), least))
+            return np.moveaxis(np.array(made).reshape(-1, 4, len(s)), 2, 0)
+
+        quantities = ["speed"] * (x.speed is not None) + ["acceleration"] * (3 * (x.acceleration is not None))
+        quantities += ["angular speed"] * (x.angular_speed is not None)
+        return rows, tuple(RowLabel(name, quantity) for quantity in quantities)
+
+    def refusal(self, rows: PathRows, s: float, binding: Sequence[int]) -> FileFaults:
+        """That no speed leads along the path at a point of it, and which limit does not let it."""
+        begin, end = rows.path.breaks[[0, -1]].tolist()
+        where = f"{100.0 * (s - begin) / (end - begin):.4g} % along it"
+        q = rows.path.at(np.array([s]), rows.path.piece(np.array([s])))[0][0]
+        where += f", at q = [{', '.join(f'{x:.5g}' for x in q)}]"
+        held = rows.still(np.array([s]))[0]
+        k = int(held.argmax())
+        if held[k] > 0.0:
+            label = rows.labels[k]
+            found = f"{label.joint} needs {held[k] + 1.0:.4g} times the limit of its {label.quantity} to stand still"
+            mend = "lead it elsewhere, or give it a stronger motor or less load"
+        elif not binding:
+            found, mend = (
+                "limits that contradict each other at every speed",
+                "check the limits of acceleration and of motors",
+            )
+        else:
+            found = f"no speed that the limit of {rows.labels[binding[0]]} lets go on"
+            mend = "begin or end slower, or raise that limit"
+        return self.fault("a path that can be followed within all limits", f"{found}: {where}", mend)
+
+    def fault(self, expected: str, found: str, mend: str) -> FileFaults:
+        """The fault of the reference."""
+        return FileFaults([Fault(self.x.place, "control.reference", expected, found, mend)])
+
+
+def spans_along(stage: FastestStage, legs: Sequence[Leg]) -> list[Span]:
+    """The parts of a tool's path in each interval of a motion along legs."""
+    found: list[Span] = []
+    starts = np.append(0.0, np.cumsum([leg.length for leg in legs]))
+    timing, times = stage.timing, stage.times.tolist()
+    for i, h in enumerate(timing.h.tolist() if legs else []):
+        a, b = timing.s[i : i + 2].tolist()
+        k = min(int(np.searchsorted(starts, (a + b) / 2, side="right")) - 1, len(legs) - 1)
+        first = float(starts[k])
+        way = quintic_hermite(h, a - first, timing.w[i], timing.begin[i], b - first, timing.w[i + 1], timing.end[i])
+        found.append(Span(times[i], times[i + 1], legs[k], tuple(map(float, way)), times[i]))
+    return found

@@ -1,0 +1,118 @@
+"""The fastest motion along a path as a table of joint motions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import field
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armsim.records import record
+from armsim.references.hermite import quintic_hermite
+from armsim.references.joint_path import JointPath
+from armsim.references.phase_plane import PathTiming
+from armsim.references.recorded import Recorded, of_pieces
+
+Array = Any  # numpy's
+
+
+class Binding(NamedTuple):
+    """A time in which a limit is the nearest, and reached.
+
+    Attributes:
+        joint: Its joint; "" of the tool.
+        quantity: "torque", "current", "voltage", "speed", "acceleration", "angular speed" or "command".
+        from_s: When it begins [s].
+        to_s: When it ends [s].
+    """
+
+    joint: str
+    quantity: str
+    from_s: float
+    to_s: float
+
+
+class FastestStage(NamedTuple):
+    """A motion between two stops.
+
+    Attributes:
+        begin: When it begins [s].
+        path: What it follows.
+        timing: When it is where.
+        labels: What the rows of limits bound: a joint and a quantity each.
+        unheld: For each point, the row whose limit does not let the arm stand still there; -1 for none.
+    """
+
+    begin: float
+    path: JointPath
+    timing: PathTiming
+    labels: tuple[tuple[str, str], ...]
+    unheld: Array
+
+    @property
+    def times(self) -> Array:
+        """When it is at each point [s]."""
+        return self.begin + np.append(0.0, np.cumsum(self.timing.h))
+
+    @property
+    def bindings(self) -> list[Binding]:
+        """The limits that bind, one after the other."""
+        return self._runs(self.timing.row)
+
+    @property
+    def unstoppable(self) -> list[Binding]:
+        """Where the arm could not stand still, and the limits that do not let it."""
+        return self._runs(self.unheld[:-1])
+
+    def _runs(self, rows: Array) -> list[Binding]:
+        """Intervals with the same row, as one."""
+        times = self.times.tolist()
+        edges = [0, *(np.flatnonzero(np.diff(rows)) + 1).tolist(), len(rows)]
+        found: list[Binding] = []
+        for a, b in pairwise(edges):
+            if rows[a] < 0:
+                continue
+            joint, quantity = self.labels[rows[a]]
+            if found and found[-1][:2] == (joint, quantity) and found[-1].to_s == times[a]:
+                found[-1] = found[-1]._replace(to_s=times[b])
+            else:
+                found.append(Binding(joint, quantity, times[a], times[b]))
+        return found
+
+    def joints(self) -> list[list[tuple[float, ...]]]:
+        """For each joint the quintics of time between points."""
+        s, w, begin, end, h = (x[:, None] for x in self.timing[:5])
+        k = self.path.piece((self.timing.s[1:] + self.timing.s[:-1]) / 2)
+        ends = []
+        for x, v, u in ((s[:-1], w[:-1], begin), (s[1:], w[1:], end)):
+            q, slope, second = self.path.at(x[:, 0], k)
+            ends += [q, slope * v, slope * u + second * v * v]
+        made = quintic_hermite(h, *ends)
+        return [list(zip(*(np.broadcast_to(c, q.shape)[:, i].tolist() for c in made))) for i in range(q.shape[1])]
+
+
+@record
+class FastestMotion(Recorded):
+    """The fastest motion along paths in joint space.
+
+    Attributes:
+        stages: Between stops.
+    """
+
+    stages: tuple[FastestStage, ...] = field(compare=False, repr=False)
+
+
+def fastest_motion(stages: Sequence[FastestStage]) -> Recorded:
+    """The joints' motion in stages that follow each other."""
+    times = [stages[0].begin] + [t for stage in stages for t in stage.times[1:].tolist()]
+    pieces = [[*chain(*parts)] for parts in zip(*(stage.joints() for stage in stages), strict=True)]
+    last = [polynomial_end(joint[-1], times[-1] - times[-2]) for joint in pieces]
+    return of_pieces(times, pieces, last)
+
+
+def polynomial_end(c: Sequence[float], h: float) -> float:
+    """Σ cₖ hᵏ"""
+    return math.fsum(x * h**k for k, x in enumerate(c))

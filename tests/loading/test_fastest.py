@@ -1,0 +1,286 @@
+"""The fastest motion of an arm with its motors: closed forms, phase-plane integration, toppra, dense inverse dynamics."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+import armsim
+from armsim import FileFaults, UsageError
+from armsim.actuation.drive import drive_torques, motor_demands
+from armsim.loading import read_scenario
+
+MASS = 2.0
+FULL = {"Kp": 0.1, "Ra": 0.5, "gear": 60, "rotor_inertia": 4e-5, "viscous": 1e-4, "coulomb": 0.02, "efficiency": 0.85}
+
+
+def slider(reference, joint=None, gravity=0.0, **control):
+    body = {"name": "x", "type": "prismatic", "mdh": {}, "bodies": [{"point": {"mass": MASS}}], **(joint or {})}
+    robot = {"format": "armsim/robot/1", "name": "slider", "gravity": [0, 0, -gravity], "joints": [body]}
+    return scenario(robot, {"via": [[0.6]], "fastest": True, **reference}, **control)
+
+
+def scenario(robot, reference, q=None, **control):
+    law = {"law": "computed_torque", "output": "torque", "kp": 100, "kd": 20, "reference": reference, **control}
+    data = {"format": "armsim/scenario/1", "robot": robot, "duration": 2, "integrator": {"method": "rk4", "dt": 1e-3}}
+    return data | {"control": law} | ({"initial": {"q": q}} if q else {})
+
+
+def planar(limits, **motor):
+    """Two links of 0.5 m in the vertical plane, with motors of all kinds of friction."""
+    joints = [
+        {"name": name, "type": "revolute", "mdh": {"a": a, "alpha": alpha},
+         "bodies": [{"rod": {"axis": "x", "length": 0.5, "mass": mass, "center": [0.25, 0, 0]}}],
+         "friction": {"viscous": 0.3, "coulomb": 0.4}, "motor": {**FULL, **motor, "limits": limits}}
+        for name, a, alpha, mass in (("shoulder", 0, "pi/2", 3.0), ("elbow", 0.5, 0, 2.0))
+    ]  # fmt: skip
+    tool = {"xyz": [0.5, 0, 0]}
+    return {"format": "armsim/robot/1", "name": "planar", "gravity": [0, 0, -9.81], "joints": joints, "tool": tool}
+
+
+def end_of(given):
+    return armsim.reference(given).end
+
+
+def most_used(given, parts=5):
+    """The greatest share of every limit of the motors within the pieces of a reference, by inverse dynamics."""
+    read = read_scenario(given)
+    motion, arm, used = read.command.reference, read.arm.heaviest, {}
+    knots = [motion.origin.y[1], *motion.knots]
+    for a, b in pairwise(knots):
+        for k in range(parts):
+            now = motion.at(a + (k + 0.5) / parts * (b - a))
+            tau = drive_torques(arm, now.q, now.qd, now.qdd)
+            volts, amperes = motor_demands(arm, now.qd, tau)
+            for joint, T, v, V, i in zip(arm.joints, tau, now.qd, volts, amperes, strict=True):
+                of = joint.motor.limits
+                for name, x, most in (("torque", T / joint.motor.gear, of.torque), ("speed", v * joint.motor.gear, of.speed),
+                                      ("voltage", V, of.voltage), ("current", i, of.current)):  # fmt: skip
+                    if most is not None:
+                        used[name] = max(used.get(name, 0.0), abs(x) / most)
+    return used
+
+
+def test_a_bounded_force_moves_a_mass_by_two_parabolas():
+    assert end_of(slider({}, limit=30)) == pytest.approx(2 * math.sqrt(0.6 * MASS / 30), rel=2e-6)
+
+
+def test_bounds_of_speed_and_acceleration_make_it_the_trapezoid_of_point_to_point_motions():
+    limits = {"speed": 0.9, "acceleration": 4}
+    exact = armsim.reference(slider(limits | {"fastest": False})).end
+    assert end_of(slider(limits)) == pytest.approx(exact, rel=1e-5)
+    assert end_of(slider(limits | {"margin": "20 %"})) == pytest.approx(0.6 / 0.72 + 0.72 / 3.2, rel=1e-5)
+
+
+def test_a_motor_under_its_voltage_speeds_up_and_brakes_by_exponential_arcs():
+    # M v' = Kp (±V - Kp v) / Ra
+    Kp, Ra, V = 4.0, 2.0, 12.0
+    k, a = Kp * Kp / Ra / MASS, Kp * V / Ra / MASS
+
+    def way(t):
+        v = -a / k * math.expm1(-k * t)
+        braking = math.log1p(k * v / a) / k
+        return (a * t - v) / k + (v - a * braking) / k - 0.6, t + braking
+
+    exact = way(brentq(lambda t: way(t)[0], 1e-3, 10))[1]
+    given = slider({}, {"motor": {"Kp": Kp, "Ra": Ra, "limits": {"voltage": V}}})
+    assert end_of(given) == pytest.approx(exact, rel=3e-4)
+    given["control"] |= {"output": "voltage", "limit": 9}  # whichever is lower
+    assert end_of(given) > exact * 1.1
+
+
+def test_lifting_takes_what_gravity_leaves_and_what_cannot_be_lifted_is_told():
+    # up with F - m g, brake with F + m g
+    F, g = 30.0, 9.81
+    up, down = F / MASS - g, F / MASS + g
+    assert end_of(slider({}, gravity=g, limit=F)) == pytest.approx(
+        math.sqrt(2 * 0.6 * (1 / up + 1 / down)), rel=2e-5
+    )  # the instant of switching is within an interval
+    with pytest.raises(FileFaults, match="times the limit of its command to stand still"):
+        armsim.reference(slider({}, gravity=g, limit=15))
+
+
+@pytest.mark.slow  # inverse dynamics in Python
+def test_two_links_under_voltage_take_what_integration_in_the_phase_plane_takes():
+    limits = {"voltage": 20}
+    given = scenario(planar(limits, efficiency=1), {"via": [[0.9, -0.7]], "fastest": True}, q=[0.2, 0.5])
+    arm = read_scenario(given).arm
+    a, line = np.array([0.2, 0.5]), np.array([0.7, -1.2])
+
+    def voltages(s, v, u):
+        q, qd, qdd = a + line * s, line * max(v, 1e-12), line * u
+        return np.array(motor_demands(arm, qd, drive_torques(arm, q, qd, qdd))[0])
+
+    def extreme(s, v, way):
+        zero = voltages(s, v, 0.0)
+        slope = voltages(s, v, 1.0) - zero
+        return way * min((20 - way * x * np.sign(k)) / abs(k) for x, k in zip(zero, slope, strict=True))
+
+    # Bobrow, Dubowsky and Gibson: speed up from the start, brake into the end, switch where they meet
+    def leaves(t, x):
+        return min(x[0], 1 - x[0]) + 1e-3
+
+    leaves.terminal = True
+    how = {"rtol": 1e-7, "atol": 1e-9, "dense_output": True, "events": [leaves], "method": "LSODA"}
+    up = solve_ivp(lambda t, x: [x[1], extreme(*x, 1)], [0, 2], [0, 0], **how)
+    back = solve_ivp(lambda t, x: [-x[1], -extreme(*x, -1)], [0, 2], [1, 0], **how)
+
+    def there(t):
+        s, v = up.sol(t)
+        after = brentq(lambda r: back.sol(r)[0] - s, 0, back.t[-1])
+        return v - back.sol(after)[1], t + after
+
+    top = brentq(lambda t: there(t)[0], 0.1 * up.t[-1], 0.99 * up.t[-1])
+    assert end_of(given) == pytest.approx(there(top)[1], rel=5e-4)
+
+
+CASES = [
+    {"voltage": 24, "current": 9},
+    {"voltage": 30, "torque": 1.1, "speed": 140},
+    {"current": 8, "speed": 90},
+]
+
+
+@pytest.mark.slow  # seconds on many points
+@pytest.mark.parametrize("limits", CASES)
+def test_limits_of_full_motors_hold_between_the_points_of_the_grid_and_one_of_them_binds(limits):
+    points = [[1.0, 0.4], [0.3, -0.9], [1.2, 0.6]]
+    given = scenario(planar(limits), {"via": points, "profile": "spline", "fastest": True}, q=[0.1, 0.7])
+    used = most_used(given)
+    assert max(used.values()) < 1 + 5e-6
+    assert max(used.values()) > 0.999
+    planned = armsim.reference(given)
+    assert planned.exceeded == ()
+    (stage,) = planned.stages
+    bound = sum(it.to_s - it.from_s for it in stage.bindings)
+    assert bound > 0.9 * planned.end
+
+
+@pytest.mark.slow  # seconds on many points
+def test_no_slower_timing_of_the_same_path_that_limits_admit_is_faster():
+    # the path by any other profile that keeps to the voltage: scaled quintic, trapezoids of many shapes
+    limits = {"voltage": 24, "current": 9}
+    start, end = [0.2, 0.5], [0.9, -0.7]
+    best = end_of(scenario(planar(limits), {"via": [end], "fastest": True}, q=start))
+    rng = random.Random(4)
+    for _ in range(12):
+        speed, acceleration = rng.uniform(1, 6), rng.uniform(5, 60)
+        profile = rng.choice(["trapezoid", "quintic", "cubic"])
+        reference = {"via": [end], "speed": speed, "acceleration": acceleration, "profile": profile}
+        other = armsim.reference(scenario(planar(limits), reference, q=start))
+        assert other.exceeded or other.end > best
+
+
+@pytest.mark.slow  # seconds on many points
+def test_a_margin_is_left_of_every_limit():
+    given = scenario(
+        planar({"voltage": 24, "current": 9}), {"via": [[0.9, -0.7]], "fastest": True, "margin": 0.2}, q=[0.2, 0.5]
+    )
+    used = most_used(given)
+    assert 0.799 < max(used.values()) < 0.8 + 2e-6
+
+
+@pytest.mark.slow  # seconds on many points
+def test_several_points_are_each_a_stop_and_a_spline_passes_them():
+    points = [[0.9, -0.7], [0.2, 0.1]]
+    robot = planar({"voltage": 24})
+    stops, passes = (
+        read_scenario(
+            scenario(robot, {"via": points, "fastest": True, "start": 0.1, **more}, q=[0.2, 0.5])
+        ).command.reference
+        for more in ({}, {"profile": "spline"})
+    )
+    assert [len(x.stages) for x in (stops, passes)] == [2, 1]
+    assert stops.at(0.1).q == pytest.approx([0.2, 0.5])
+    between = float(stops.stages[1].begin)
+    assert stops.at(between).q == pytest.approx(points[0], abs=1e-12)
+    assert stops.at(between).qd == pytest.approx([0, 0], abs=1e-9)
+    assert passes.knots[-1] != stops.knots[-1]
+    nearest = min(math.dist(passes.at(t).q, points[0]) for t in np.linspace(0.1, passes.knots[-1], 3000))
+    assert nearest < 2e-3
+    assert stops.at(9.0).q == pytest.approx(points[1], abs=1e-12)
+
+
+@pytest.mark.slow  # the arm's kinematics are compiled
+def test_a_tool_on_a_line_takes_the_trapezoid_of_its_own_limits():
+    reference = {"line": [-0.45, 0.1, 0.3], "speed": 0.5, "acceleration": 4, "fastest": True}
+    given = scenario("ur5e", reference, q=[0, -1.4, 1.9, -2.1, -1.57, 0])
+    planned = armsim.reference(given)
+    start = np.array(read_scenario(given).command.reference.spans[0].at(0.0)[0])
+    length = math.dist(start, [-0.45, 0.1, 0.3])
+    assert planned.end == pytest.approx(length / 0.5 + 0.5 / 4, rel=3e-4)
+    assert planned.tool.deviation.value < 1e-9
+    assert planned.tool.speed.value == pytest.approx(0.5, rel=1e-5)
+    assert {it.joint for stage in planned.stages for it in stage.bindings} == {"tool"}
+
+
+@pytest.mark.slow  # seconds on many points
+def test_rows_of_a_file_are_a_path_whatever_their_times(tmp_path):
+    t = np.linspace(0, 1, 30)
+    q = np.column_stack([np.sin(2 * t), 0.5 * t * t])
+    ends = []
+    for name, times in (("even", t), ("uneven", t**1.5)):
+        rows = "\n".join(f"{x!r},{a!r},{b!r}" for x, (a, b) in zip(times.tolist(), q.tolist(), strict=True))
+        (tmp_path / f"{name}.csv").write_text(f"t_s,q_shoulder_rad,q_elbow_rad\n{rows}\n")
+        reference = {"csv": str(tmp_path / f"{name}.csv"), "fastest": True}
+        ends.append(end_of(scenario(planar({"voltage": 24}), reference, q=[0, 0])))
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.slow  # seconds on many points
+def test_what_decides_it_cannot_be_left_open():
+    given = scenario(planar({"voltage": 24}), {"via": [[0.9, -0.7]], "fastest": True}, q=[0.2, 0.5])
+    with pytest.raises(UsageError, match="structure"):
+        armsim.simulate_many(given, {"robot.joints[0].motor.limits.voltage": [20, 24]})
+    runs = armsim.simulate_many(given, {"control.kp[0]": [90.0, 110.0]})
+    assert runs.complete.all()
+
+
+@pytest.mark.parametrize(
+    "more", [{"times": [1.0]}, {"jerk": 10}, {"profile": "quintic"}, {"fastest": False, "margin": 0.1}]
+)
+def test_keys_that_it_has_no_use_for_are_told(more):
+    given = slider({"speed": 1, "acceleration": 3, **more}, limit=30)
+    with pytest.raises(FileFaults) as told:
+        read_scenario(given)
+    assert next(key for key in more if key != "fastest") in told.value.faults[0].path
+
+
+@pytest.mark.slow  # toppra evaluates inverse dynamics in Python
+def test_toppra_takes_as_long_where_limits_are_convex_and_exceeds_them_between_its_points():
+    toppra = pytest.importorskip("toppra")
+    toppra.setup_logging("ERROR")
+    rng = np.random.default_rng(5)
+    beyond = []
+    for _ in range(3):
+        points = rng.uniform(-1, 1, (4, 2))
+        given = scenario("two_link", {"via": points[1:].tolist(), "profile": "spline", "fastest": True},
+                         q=points[0].tolist(), limit=[60, 25])  # fmt: skip
+        read = read_scenario(given)
+        motion, arm, bound = read.command.reference, read.arm, np.array([60.0, 25.0])
+        s = np.append(0, np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1)))
+        path = toppra.SplineInterpolator(s, points, "natural")
+        limit = toppra.constraint.JointTorqueConstraint(
+            lambda q, v, a, arm=arm: np.array(drive_torques(arm, q, v, a)), np.column_stack([-bound, bound]), np.zeros(2),
+            discretization_scheme=toppra.constraint.DiscretizationType.Interpolation,
+        )  # fmt: skip
+        grid = s[-1] * np.sin(np.linspace(0, math.pi / 2, 1201)) ** 2
+        theirs = toppra.algorithm.TOPPRA([limit], path, gridpoints=grid, parametrizer="ParametrizeConstAccel")
+        other = theirs.compute_trajectory()
+        assert motion.knots[-1] == pytest.approx(other.duration, rel=1e-3)
+        assert motion.knots[-1] < other.duration * (1 + 5e-4)
+
+        def used(at, end, arm=arm, bound=bound):
+            taken = [np.abs(drive_torques(arm, *at(t))) / bound for t in np.linspace(0, end, 2001)[1:-1]]
+            return np.max(taken)
+
+        ours = used(lambda t, m=motion: (m.at(t).q, m.at(t).qd, m.at(t).qdd), motion.knots[-1])
+        assert ours < 1 + 2e-6
+        beyond.append(used(lambda t, o=other: [o(t, k) for k in range(3)], other.duration))
+    assert max(beyond) > 1 + 2e-6
