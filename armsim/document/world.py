@@ -224,13 +224,7 @@ class Obstacle(Frame):
         if not rule.key:
             *_, needed = rule.absent if key == "restitution" else ("stiffness",)
             return f"a `{needed}` beside `{key}`", "none", f"add `{needed}: {self.fields[needed].example}`"
-        if self.law == HUNT_CROSSLEY and key != "damping":
-            return (
-                f"`stiffness` by `law: {self.law}`",
-                f"`{key}`",
-                "write `stiffness` and `dissipation`, or another `law`",
-            )
-        other = "dissipation" if key == "damping" else "damping"
+        other = {"damping": "dissipation", "dissipation": "damping"}.get(key, "stiffness")
         return f"`{other}` by `law: {self.law}`", f"`{key}`", f"write `{other}`, or another `law`"
 
 
