@@ -1,4 +1,4 @@
-"""The fastest motion of an arm with its motors: closed forms, phase-plane integration, toppra, dense inverse dynamics."""
+"""The fastest motion of an arm with its motors: closed forms, toppra, dense inverse dynamics."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import armsim
@@ -104,40 +103,6 @@ def test_lifting_takes_what_gravity_leaves_and_what_cannot_be_lifted_is_told():
     )  # the instant of switching is within an interval
     with pytest.raises(FileFaults, match="times the limit of its command to stand still"):
         armsim.reference(slider({}, gravity=g, limit=15))
-
-
-@pytest.mark.slow  # inverse dynamics in Python
-def test_two_links_under_voltage_take_what_integration_in_the_phase_plane_takes():
-    limits = {"voltage": 20}
-    given = scenario(planar(limits, efficiency=1), {"via": [[0.9, -0.7]], "fastest": True}, q=[0.2, 0.5])
-    arm = read_scenario(given).arm
-    a, line = np.array([0.2, 0.5]), np.array([0.7, -1.2])
-
-    def voltages(s, v, u):
-        q, qd, qdd = a + line * s, line * max(v, 1e-12), line * u
-        return np.array(motor_demands(arm, qd, drive_torques(arm, q, qd, qdd))[0])
-
-    def extreme(s, v, way):
-        zero = voltages(s, v, 0.0)
-        slope = voltages(s, v, 1.0) - zero
-        return way * min((20 - way * x * np.sign(k)) / abs(k) for x, k in zip(zero, slope, strict=True))
-
-    # Bobrow, Dubowsky and Gibson: speed up from the start, brake into the end, switch where they meet
-    def leaves(t, x):
-        return min(x[0], 1 - x[0]) + 1e-3
-
-    leaves.terminal = True
-    how = {"rtol": 1e-7, "atol": 1e-9, "dense_output": True, "events": [leaves], "method": "LSODA"}
-    up = solve_ivp(lambda t, x: [x[1], extreme(*x, 1)], [0, 2], [0, 0], **how)
-    back = solve_ivp(lambda t, x: [-x[1], -extreme(*x, -1)], [0, 2], [1, 0], **how)
-
-    def there(t):
-        s, v = up.sol(t)
-        after = brentq(lambda r: back.sol(r)[0] - s, 0, back.t[-1])
-        return v - back.sol(after)[1], t + after
-
-    top = brentq(lambda t: there(t)[0], 0.1 * up.t[-1], 0.99 * up.t[-1])
-    assert end_of(given) == pytest.approx(there(top)[1], rel=5e-4)
 
 
 CASES = [
