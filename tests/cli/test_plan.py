@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-SWING = ("plan", "pendubot_swingup", "--set", "plan.intervals=50")
+SWING = ("plan", "pendubot_swingup")
 
 
 def test_it_prints_the_plan_and_writes_a_scenario_that_plays_it(armsim, empty_folder):

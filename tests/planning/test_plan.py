@@ -15,7 +15,7 @@ from armsim.planning.feedback import gains_along
 
 
 def test_one_motor_swings_two_links_up():
-    found = armsim.plan("pendubot_swingup", {"plan.intervals": 50})
+    found = armsim.plan("pendubot_swingup")
     assert found.status == "solved"
     assert found.run.scenario.method == "rodas"
     upright = found.run.state[:4]
