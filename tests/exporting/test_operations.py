@@ -71,6 +71,7 @@ REWRITTEN = {  # what algebra says is simpler, and arithmetic says is something 
 TEXTS = COUNTED | REWRITTEN
 OTHERWISE = {"bit", "exp2", "exponent", "mantissa"}  # operations in the texts of sine, exponential and logarithm
 OTHERWISE |= {"lookup"}  # tests/exporting/test_printer.py
+OTHERWISE |= {"implicit"}  # the value itself but where it is differentiated: tests/expr
 
 
 def within(x):
