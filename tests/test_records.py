@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
 from typing import Literal
 
 import pytest
 
-from armsim.records import OMIT, PARTS, Mismatch, as_plain, from_plain
+from armsim.records import OMIT, PARTS, Mismatch, as_plain, from_plain, record
 
 
 @dataclass(frozen=True)
@@ -104,3 +105,43 @@ def test_fields_keep_their_order_and_what_is_within_becomes_plain_too():
 
 def test_a_field_may_be_left_out_where_it_is_none():
     assert as_plain(Whole(None, [])) == {"second": None, "first": []}
+
+
+@record
+class Sample:
+    """A record whose fields nobody has asked for."""
+
+    t: float
+    name: str = field(default="q", metadata=OMIT)
+
+
+@record
+class Later(Sample):
+    """One that is derived from it."""
+
+    kept: list[int] = field(default_factory=list, kw_only=True)
+
+
+def test_fields_of_a_record_are_found_when_they_are_asked_for_once_and_by_all_threads():
+    assert not isinstance(vars(Later)["__dataclass_fields__"], dict)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: [(of.name, dict(of.metadata)) for of in fields(Later)], range(32)))
+    assert found == [[("t", {}), ("name", OMIT), ("kept", {})]] * 32
+    one = Later(1.0, kept=[2])
+    assert (one.t, one.name, one.kept) == (1.0, "q", [2])
+    assert replace(one, t=2.0) == Later(2.0, "q", kept=[2])
+    with pytest.raises(FrozenInstanceError):
+        one.t = 3.0
+
+
+def test_what_is_derived_from_a_record_is_frozen_as_dataclasses_want_it():
+    @dataclass(frozen=True)
+    class Plain(Later):
+        """A plain dataclass."""
+
+        more: float = 0.0
+
+    with pytest.raises(FrozenInstanceError):
+        Plain(1.0).more = 1.0
+    with pytest.raises(TypeError, match="non-frozen"):
+        dataclass(type("Loose", (Later,), {}))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-import platform
 import sys
-import tempfile
 import traceback
 
 import click
@@ -105,6 +103,9 @@ def _folder_exists() -> bool:
 
 def _report(error: BaseException) -> str:
     """What to do about it: write a report, whose file it names."""
+    import platform  # what few commands need
+    import tempfile
+
     about = f"armsim {__version__}, Python {platform.python_version()}, {platform.platform()}"
     text = f"{about}\n{sys.argv}\n\n{''.join(traceback.format_exception(error))}"
     try:

@@ -81,12 +81,12 @@ def test_the_forward_model_of_a_robot_steps_to_the_bit_with_numbers_left_open(na
     inputs = list(first)
     state = model.state([0.2, -1.0, 0.4, 0.1, -0.3, 0.02][:n], [0.0] * n, inputs, values=values)
     found, given, numbers = ((ctypes.c_double * len(x))(*x) for x in (state, inputs, values))
-    for k in range(20_000):
+    for k in range(5_000):
         getattr(library, f"{name}_step")(found, given, numbers, found)
         if k % 100 == 0:
             given[k // 100 % n] = inputs[k // 100 % n] = inputs[k // 100 % n] * -0.9
     inputs = first
-    for k in range(20_000):
+    for k in range(5_000):
         state = model.step(state, inputs, values=values)
         if k % 100 == 0:
             inputs[k // 100 % n] *= -0.9
