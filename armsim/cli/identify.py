@@ -77,7 +77,7 @@ Examples:
   armsim identify a.csv b.csv --robot my_arm.yaml --delay \\
       --open "joints[*].friction.*" --open "joints[R2].motor.Kp"
   armsim identify log.csv --robot my_arm.yaml --open masses --trust 20%
-  armsim identify log.csv --robot my_arm.yaml --columns map.yaml --plot fit.png
+  armsim identify log.csv --robot arm.yaml --columns map.yaml --plot fit.png
 """,
 )
 @click.argument("logs", metavar="LOG...", nargs=-1, required=True)

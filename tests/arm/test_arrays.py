@@ -92,7 +92,7 @@ class SlowKernel:
     def __init__(self):
         self.entered, self.leave = Event(), Event()
 
-    def __call__(self, args, results, count):
+    def __call__(self, args, results, count, *repeated):
         if current_thread() is main_thread():
             self.entered.wait()
         else:
