@@ -373,7 +373,7 @@ class Reference(Move):
 def _rules() -> tuple[Rule, ...]:
     """Which keys go with which."""
     of_points = ("times", *LIMITS, "start", "ends")
-    of_fastest = ("fastest", "margin", "path_speeds")
+    of_fastest = ("margin", "path_speeds")
     of_oscillations = {
         "sinusoid": (("amplitude", "frequency"), ("phase", "offset")),
         "chirp": (("amplitude", "frequency", "end_frequency", "duration"), ("sweep", "offset")),
@@ -391,6 +391,7 @@ def _rules() -> tuple[Rule, ...]:
         "path": ("through", "rpy", "quaternion", *waves, *of_file),
     }
     rules = [Rule(given=(source,), without=without) for source, without in every.items()]
+    rules.append(Rule(given=("q",), default=("fastest",)))
     rules += [Rule("orientation", ("free",), without=("rpy", "quaternion"), each=each) for each in ("", "path")]
     rules += [Rule("profile", ("spline", "steps"), given=(source,), without=("profile",)) for source in TOOL]
     rules += [Rule(given=("arc",), needs=("through",)), Rule(given=("rpy",), without=("quaternion",))]
@@ -400,6 +401,7 @@ def _rules() -> tuple[Rule, ...]:
                 "profile",
                 (name,),
                 needs=needs,
+                default=("fastest",),
                 without=of_points
                 + of_file
                 + of_tool

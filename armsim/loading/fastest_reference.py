@@ -57,6 +57,10 @@ class FastestReference:
         begin, last = self.begin, len(paths) - 1
         for i, (path, extra, more) in enumerate(paths):
             rows = PathRows(path, self.limits, extra, more)
+            if not rows.labels:
+                raise self.fault(
+                    "a limit that bounds the motion", "none", "add for example `speed: 1, acceleration: 4`"
+                )
             try:
                 timing = fastest_timing(rows, (self.speeds[0] * (i == 0), self.speeds[1] * (i == last)))
             except Unreachable as unreachable:

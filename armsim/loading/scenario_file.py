@@ -93,7 +93,9 @@ def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) 
     steps = None if scenario is None else _steps(scenario, path, context)
     model = None if scenario is None else _model(scenario, robot, context)
     if scenario is not None and robot is not None and sound:
-        document.world.check_contacts(robot.contacts, {**context.world, **scenario.world}, "robot", Context(report))
+        document.world.check_contacts(
+            robot.contacts, {**context.world, **(scenario.world or {})}, "robot", Context(report)
+        )
         _check_motors(scenario, robot, model, path, context)
         _check_fit(scenario, robot, 0 if steps is None else steps.delay_in_periods, path, context)
     report.raise_if_any()
