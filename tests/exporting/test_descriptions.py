@@ -29,9 +29,9 @@ def robots(*seeds: int) -> list:
     return [*SHIPPED, *(pytest.param(tree(seed, most=12), id=f"tree{seed}") for seed in seeds)]
 
 
-def close(found, expected, least: float = 1e-3) -> None:
-    """Compare arrays to 1e-12 of the largest entry, or of the least size."""
-    np.testing.assert_allclose(found, expected, rtol=0, atol=TIGHT * max(least, np.abs(expected).max()))
+def close(found, expected) -> None:
+    """Compare arrays to 1e-12 of the largest entry."""
+    np.testing.assert_allclose(found, expected, rtol=0, atol=TIGHT * max(1e-3, np.abs(expected).max()))
 
 
 def described(robot, to: str, folder: Path, **options) -> str:
@@ -106,8 +106,8 @@ def test_mujoco_reads_the_mjcf_as_the_same_arm(robot, tmp_path):
         mujoco.mj_forward(model, data)
         M = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, data, M)
-        close(G.T @ M[np.ix_(order, order)] @ G, ours.mass_matrix(q), 0.1)  # rods are thicker there
-        close(G.T @ data.qfrc_bias[order], ours.bias(q, qd), 0.1)
+        close(G.T @ M[np.ix_(order, order)] @ G, ours.mass_matrix(q))
+        close(G.T @ data.qfrc_bias[order], ours.bias(q, qd))
         for of in arm.frames:
             turned = np.zeros(4)
             mujoco.mju_mat2Quat(turned, data.site(of.name).xmat)
@@ -236,8 +236,8 @@ def test_inertias_that_a_body_can_have_give_the_same_equations(robot):
         assert least > 0
         assert most < least + middle
     for q, qd in states(arm.n):
-        close(mass_matrix(real, q), mass_matrix(arm, q), 0.1)  # rods become thicker by rounding of bodies of this size
-        close(bias(real, q, qd), bias(arm, q, qd), 0.1)
+        close(mass_matrix(real, q), mass_matrix(arm, q))
+        close(bias(real, q, qd), bias(arm, q, qd))
 
 
 def test_another_convention_has_the_rows_of_the_books(tmp_path):
