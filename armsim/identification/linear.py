@@ -94,10 +94,10 @@ def estimate(
         UsageError: There is no number at a path, or there are fewer rows than numbers; or no row moves.
         ShapeError: An array has another shape.
     """
-    model = robot if isinstance(robot, CommandModel) else None
-    if model is None:
-        opened = robot if isinstance(robot, OpenRobot) else OpenRobot(robot, without_prefix(paths))  # type: ignore[arg-type]
-        model = CommandModel(opened, of)
+    if isinstance(robot, CommandModel):
+        model = robot
+    else:
+        model = CommandModel(robot if isinstance(robot, OpenRobot) else OpenRobot(robot, without_prefix(paths)), of)
     motion = [_rows(name, x, model.arm.n) for name, x in (("q", q), ("qd", qd), ("qdd", qdd))]
     taken = _rows("measured", measured, model.arm.n)
     if len({len(x) for x in (*motion, taken)}) > 1:

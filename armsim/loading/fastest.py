@@ -17,17 +17,13 @@ HELD = 1e-6  # relative: limits hold between the points of the grid
 AIM = 2e-7  # to which they are lowered
 POINTS = 100  # of the first grid
 MOST_POINTS = 3200
-INNER = np.array(
-    [0.0, 0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95, 1.0]
-)  # parts of an interval at which limits are looked at
+INNER = np.linspace(0.0, 1.0, 17)  # parts of an interval at which limits are looked at
 ROUNDS = 10  # of tightening limits
 STIFF = 3e-4  # relative, of limits within an interval: more than what makes its acceleration constant
 SHORTEST = 3e-6  # of the duration: an interval that is not split any more, as its quintic would be rounding
 REFUSED = 1e-4  # relative: a limit that is still exceeded by more cannot be kept
-FEW, BEND = (
-    300,
-    0.06,
-)  # intervals, and the angle √|c| h of s'' = c s + const in one: of fewer, or of greater ones, all are halved
+FEW = 300  # intervals: of fewer all are halved
+BEND = 0.06  # the angle √|c| h of s'' = c s + const in an interval: of a greater one it is halved
 REACHED = 1e-2  # relative: a limit that is nearer binds
 
 Extra = Callable[[Array, Array], Array]  # rows of the tool at path parameters, by the pieces of the path
