@@ -12,11 +12,12 @@ from typing import Any
 
 from armsim.compile.lower import PACK
 from armsim.compile.schedule import scheduled
-from armsim.compile.tables import symbol
+from armsim.compile.tables import TABLE_AT, symbol
 from armsim.errors import CompileError
 from armsim.expr import Expr, Function, Loop, Scan, Table
 from armsim.expr.elementary import SHIFT
 from armsim.expr.scalar import ROOT_HALF
+from armsim.expr.scan import array_columns, is_array
 
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARISONS = {"lt": "olt", "le": "ole"}
@@ -27,19 +28,6 @@ MANTISSA_BITS = 52
 def bits(value: float) -> int:
     """The 64 bits of a double as an integer."""
     return int(struct.unpack("<Q", struct.pack("<d", value))[0])
-
-
-def is_array(arg: Any) -> bool:
-    """Whether a node is an array: a series of values, or the results of a scan."""
-    if not isinstance(arg, Expr) or arg.op not in ("series", "out"):
-        return False
-    of = arg.args[0]
-    return arg.op == "series" or (isinstance(of, Expr) and of.op == "scan" and int(arg.args[1]) == of.args[0].size)
-
-
-def columns(array: Expr) -> int:
-    """Of an array."""
-    return int(array.args[0]) if array.op == "series" else array.args[0].args[0].results
 
 
 class Module:
@@ -124,10 +112,8 @@ class Module:
                 continue
             if node.op == "out":
                 call, index = node.args
-                pointer = f"%{prefix}{node.index}p"
                 names[node] = f"%{prefix}{node.index}"
-                out.append(f"  {pointer} = getelementptr {self.real}, ptr {names[call]}, i64 {int(index)}")
-                out.append(f"  {names[node]} = load {self.real}, ptr {pointer}")
+                out += [f"  {line}" for line in self._load(names[node], names[call], str(int(index)))]
                 continue
             names[node] = f"%{prefix}{node.index}"
             if node.op == "loop":
@@ -149,7 +135,7 @@ class Module:
             return self._series(node, name, names)
         if op == "item":
             array, row, column = node.args
-            return self._load(name, names[array], str(int(row) * columns(array) + int(column)))
+            return self._load(name, names[array], str(int(row) * array_columns(array) + int(column)))
         if op == "lookup":
             return self._lookup(node, name, names)
         if op == "lane":
@@ -285,9 +271,7 @@ class Module:
                 lines.append(f"  %s{i} = phi {self.real} [ %in{i}, %entry ], [ {self.operand(out, names)}, %worked ]")
             lines += ["  %stop = icmp eq i64 %left, 0", "  br i1 %stop, label %end, label %work", "work:", *work]
             lines += ["  br label %worked", "worked:", "  %left1 = sub i64 %left, 1", "  br label %head", "end:"]
-            for i in range(size):
-                lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
-                lines.append(f"  store {self.real} %s{i}, ptr %out{i}")
+            lines += self._returned([f"%s{i}" for i in range(size)])
             self.add("\n".join([*lines, "  ret void", "}"]))
         return self._scans[scan]
 
@@ -317,8 +301,7 @@ class Module:
         lines += [f"  br i1 %{block}idle, label %{block}after, label %{block}enter", f"{block}enter:"]
         lines += [f"  {line}" for line in self._call(node, name, names)]
         for i in range(repeated.size):
-            lines.append(f"  {name}p{i} = getelementptr {self.real}, ptr {name}, i64 {i}")
-            lines.append(f"  {name}l{i} = load {self.real}, ptr {name}p{i}")
+            lines += [f"  {line}" for line in self._load(f"{name}l{i}", name, str(i))]
         lines += [f"  br label %{block}after", f"{block}after:"]
         for i in range(repeated.size):
             lines.append(
@@ -344,15 +327,21 @@ class Module:
             lines.append(f"  {name}r{i} = bitcast {wide.real} {wide.operand(out, inner)} to {wide.real}")
         return lines
 
+    def _returned(self, values: Sequence[str]) -> list[str]:
+        """Results of a function, through its pointer."""
+        lines = []
+        for i, value in enumerate(values):
+            lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
+            lines.append(f"  store {self.real} {value}, ptr %out{i}")
+        return lines
+
     def function(self, function: Function) -> str:
         """The name of a lowered function in this module, defined at its first use. Results are returned through a pointer."""
         if function not in self._functions:
             self._functions[function] = f"@{function.name}{len(self._functions)}"
             names = {node: f"%in{i}" for i, node in enumerate(function.inputs)}
             lines = self.lines(self.ordered(function.live()), names)
-            for i, out in enumerate(function.outputs):
-                lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
-                lines.append(f"  store {self.real} {self.operand(out, names)}, ptr %out{i}")
+            lines += self._returned([self.operand(out, names) for out in function.outputs])
             params = [f"{self.real} %in{i}" for i in range(len(function.inputs))]
             signature = ", ".join([*params, "ptr noalias %out"])
             head = f"define internal void {self._functions[function]}({signature}) noinline {{"
@@ -387,9 +376,7 @@ class Module:
                     f"  %n{i} = select {self.truth} {ended}, {self.real} %s{i}, {self.real} {self.operand(value, names)}"
                 )
             lines += ["  %k1 = add i64 %k, 1", "  br label %head", "end:"]
-            for i in range(loop.size):
-                lines.append(f"  %out{i} = getelementptr {self.real}, ptr %out, i64 {i}")
-                lines.append(f"  store {self.real} %s{i}, ptr %out{i}")
+            lines += self._returned([f"%s{i}" for i in range(loop.size)])
             self.add("\n".join([*lines, "  ret void", "}"]))
         return self._loops[loop]
 
@@ -417,52 +404,3 @@ class Module:
             linear = "true" if table.hold == "linear" else "false"
             self.add(TABLE_AT.format(k=k, at=at, n=n, last=n - 1, linear=linear))
         return self._tables[table]
-
-
-# bisection: low2 ends as the last abscissa at or before t, or the first one
-TABLE_AT = """define internal double @table{k}(double %t) noinline {{
-entry:
-  %xs = load ptr, ptr {at}
-  %at1 = getelementptr ptr, ptr {at}, i64 1
-  %ys = load ptr, ptr %at1
-  br label %search
-search:
-  %low = phi i64 [ 0, %entry ], [ %low2, %search ]
-  %high = phi i64 [ {n}, %entry ], [ %high2, %search ]
-  %both = add i64 %low, %high
-  %mid = lshr i64 %both, 1
-  %px = getelementptr double, ptr %xs, i64 %mid
-  %x = load double, ptr %px
-  %before = fcmp ole double %x, %t
-  %low2 = select i1 %before, i64 %mid, i64 %low
-  %high2 = select i1 %before, i64 %high, i64 %mid
-  %gap = sub i64 %high2, %low2
-  %more = icmp ugt i64 %gap, 1
-  br i1 %more, label %search, label %found
-found:
-  %py0 = getelementptr double, ptr %ys, i64 %low2
-  %y0 = load double, ptr %py0
-  %first = load double, ptr %xs
-  %after = fcmp ogt double %t, %first
-  %inner = icmp ult i64 %low2, {last}
-  %between = and i1 %after, %inner
-  %join = and i1 %between, {linear}
-  br i1 %join, label %interpolate, label %hold
-hold:
-  ret double %y0
-interpolate:
-  %next = add i64 %low2, 1
-  %px0 = getelementptr double, ptr %xs, i64 %low2
-  %px1 = getelementptr double, ptr %xs, i64 %next
-  %py1 = getelementptr double, ptr %ys, i64 %next
-  %x0 = load double, ptr %px0
-  %x1 = load double, ptr %px1
-  %y1 = load double, ptr %py1
-  %dx = fsub double %t, %x0
-  %wx = fsub double %x1, %x0
-  %share = fdiv double %dx, %wx
-  %dy = fsub double %y1, %y0
-  %rise = fmul double %share, %dy
-  %y = fadd double %y0, %rise
-  ret double %y
-}}"""

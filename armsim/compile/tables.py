@@ -69,3 +69,52 @@ def _with_slopes(tables: Iterable[Table]) -> Iterator[Table]:
     given = list(tables)
     yield from given
     yield from (table.slope for table in given if table.hold == "linear")
+
+
+# bisection: low2 ends as the last abscissa at or before t, or the first one
+TABLE_AT = """define internal double @table{k}(double %t) noinline {{
+entry:
+  %xs = load ptr, ptr {at}
+  %at1 = getelementptr ptr, ptr {at}, i64 1
+  %ys = load ptr, ptr %at1
+  br label %search
+search:
+  %low = phi i64 [ 0, %entry ], [ %low2, %search ]
+  %high = phi i64 [ {n}, %entry ], [ %high2, %search ]
+  %both = add i64 %low, %high
+  %mid = lshr i64 %both, 1
+  %px = getelementptr double, ptr %xs, i64 %mid
+  %x = load double, ptr %px
+  %before = fcmp ole double %x, %t
+  %low2 = select i1 %before, i64 %mid, i64 %low
+  %high2 = select i1 %before, i64 %high, i64 %mid
+  %gap = sub i64 %high2, %low2
+  %more = icmp ugt i64 %gap, 1
+  br i1 %more, label %search, label %found
+found:
+  %py0 = getelementptr double, ptr %ys, i64 %low2
+  %y0 = load double, ptr %py0
+  %first = load double, ptr %xs
+  %after = fcmp ogt double %t, %first
+  %inner = icmp ult i64 %low2, {last}
+  %between = and i1 %after, %inner
+  %join = and i1 %between, {linear}
+  br i1 %join, label %interpolate, label %hold
+hold:
+  ret double %y0
+interpolate:
+  %next = add i64 %low2, 1
+  %px0 = getelementptr double, ptr %xs, i64 %low2
+  %px1 = getelementptr double, ptr %xs, i64 %next
+  %py1 = getelementptr double, ptr %ys, i64 %next
+  %x0 = load double, ptr %px0
+  %x1 = load double, ptr %px1
+  %y1 = load double, ptr %py1
+  %dx = fsub double %t, %x0
+  %wx = fsub double %x1, %x0
+  %share = fdiv double %dx, %wx
+  %dy = fsub double %y1, %y0
+  %rise = fmul double %share, %dy
+  %y = fadd double %y0, %rise
+  ret double %y
+}}"""

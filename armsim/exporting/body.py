@@ -11,6 +11,7 @@ from armsim.exporting.syntax import Iteration, Syntax
 from armsim.exporting.terms import ATOM, NAME, Term, bracketed
 from armsim.expr import Expr, Function, Loop, Scan, Table
 from armsim.expr.graph import CONDITIONS
+from armsim.expr.scan import is_array
 
 WIDTH = 88  # characters of an expression, beyond which parts of it become locals
 
@@ -75,8 +76,8 @@ class Body:
         for node in nodes:
             if node in self.terms or node.op == "input":
                 continue
-            if node.op == "out" and node.args[0].op == "scan":
-                self.terms[node] = self._result(node)
+            if is_array(node) and node.op == "out":
+                self.terms[node] = self._results[node.args[0]]
             elif node.op == "out":
                 array, i = node.args
                 self.terms[node] = Term(self.language.item(self.terms[array].text, int(i)), NAME)
@@ -221,13 +222,6 @@ class Body:
         self.lines = [*outer, *self.language.sweep(counter, traced.count, traced.backward, work)]
         self.terms[node] = Term(state, NAME)
         self._results[node] = Term(results, NAME)
-
-    def _result(self, node: Expr) -> Term:
-        """An entry of the state after a scan, or the array of its results."""
-        of, i = node.args
-        if int(i) == of.args[0].size:
-            return self._results[of]
-        return Term(self.language.item(self.terms[of].text, int(i)), NAME)
 
 
 def _is_condition(arg: Any) -> bool:

@@ -163,3 +163,16 @@ def scan(
     end = unflatten(structure, [graph.node("out", node, i) for i in range(len(begin))])
     array = graph.node("out", node, len(begin)) if stored else None
     return end, Series(array, times, shape, columns)
+
+
+def is_array(arg: Any) -> bool:
+    """Whether a node is an array: a series of values, or the results of a scan."""
+    if not isinstance(arg, Expr) or arg.op not in ("series", "out"):
+        return False
+    of = arg.args[0]
+    return arg.op == "series" or (isinstance(of, Expr) and of.op == "scan" and int(arg.args[1]) == of.args[0].size)
+
+
+def array_columns(array: Expr) -> int:
+    """Columns of an array node."""
+    return int(array.args[0]) if array.op == "series" else array.args[0].args[0].results
