@@ -55,7 +55,9 @@ def find_file(kind: str, path_or_name: str) -> str:
         if namesake is not None and kind == "robots":
             robot = robot_of(namesake)
             found = "the name of a scenario"
-            mend = f"name its robot, {os.path.splitext(os.path.basename(robot or ''))[0]}"
+            mend = "copy its robot into a file of its own, and name that"
+            if robot is not None:
+                mend = f"name its robot, {os.path.splitext(os.path.basename(robot))[0]}"
         elif namesake is not None:
             found, its = "the name of a robot", scenarios_of(namesake)
             mend = (

@@ -128,3 +128,9 @@ def test_other_words_of_data_sheets_are_told_what_to_write(armsim, word, mend):
     done = armsim("motor", "arm5", "--set", f"joints[R2].motor.{word}=0.1")
     assert done.code == 2
     assert mend in done.err
+
+
+def test_the_name_of_a_scenario_that_has_its_robot_in_itself_is_refused_with_what_to_do(armsim):
+    refused = armsim("motor", "crawl")
+    assert refused.code == 2
+    assert "copy its robot into a file of its own" in refused.err
