@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
@@ -16,17 +17,15 @@ Span = tuple[int, int]  # from here up to there in a text
 
 
 def edited(text: str, data: Any) -> str:
-    """YAML text with other data. A text that changes and has aliases is written anew, as what one place says others may, too.
+    """YAML text with other data. An alias stays where it still says what its anchor says; elsewhere its data are written out.
 
     Args:
         text: YAML that armsim has read.
         data: What it is to say: dicts with text as keys, lists, text, numbers, bool, None.
     """
-    root: Any = yaml.compose(text, Loader=_Loader)
+    root: Any = yaml.compose(text, Loader=_Aliased)
     if _plain(root) == data:
         return text
-    if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=_Loader)):
-        return yaml_text(data)
     edit = _Edit(text)
     edit.change(root, data)
     found = edit.text()
@@ -43,17 +42,32 @@ def says(text: str, data: Any, place: tuple[int, int] | None = None) -> bool:
     return root is not None and place in (None, here) and (data is None or bool(_plain(root) == data))
 
 
+class _Alias(yaml.ScalarNode):
+    """A place that says what its `value` says, the node with the anchor."""
+
+
+class _Aliased(yaml.SafeLoader):
+    """Keeps the places of aliases."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()
+        node = super().compose_node(parent, index)
+        return _Alias("", node, event.start_mark, event.end_mark) if isinstance(event, yaml.AliasEvent) else node
+
+
 class _Edit:
     """Changes of a text.
 
     Attributes:
         parts: What takes the place of each span that changes.
+        data: What each node is to say that has been visited, by its identity.
     """
 
     def __init__(self, text: str) -> None:
         self.before = text
         self.line = "\r\n" if "\r\n" in text else "\n"
         self.parts: list[tuple[Span, str]] = []
+        self.data: dict[int, Any] = {}
 
     def text(self) -> str:
         """The text with its changes."""
@@ -63,10 +77,12 @@ class _Edit:
         return text
 
     def change(self, node: Any, data: Any) -> None:
-        """Make a node say something else."""
-        if _plain(node) == data:
-            return
-        if (
+        """Make a node say something, and visit all nodes in it."""
+        self.data[id(node)] = data
+        if isinstance(node, _Alias):
+            if self.data.get(id(node.value)) != data:
+                self.parts.append((self._span(node), in_one_line(data)))
+        elif (
             isinstance(node, yaml.MappingNode)
             and isinstance(data, dict)
             and any(key.value in data for key, _ in node.value)
@@ -74,9 +90,11 @@ class _Edit:
             self._change_mapping(node, data)
         elif isinstance(node, yaml.SequenceNode) and isinstance(data, list) and node.value and data:
             self._change_list(node, data)
-        else:
-            start, end = span = self._span(node)
-            self.parts.append((span, " " * (start == end) + in_one_line(data)))
+        elif _plain(node) != data:
+            start, end = self._span(node)
+            anchor = re.compile(r"&\S+\s*").match(self.before, start, end)
+            start = anchor.end() if anchor else start
+            self.parts.append(((start, end), " " * (start == end) + in_one_line(data)))
 
     def _change_mapping(self, node: yaml.MappingNode, data: dict[str, Any]) -> None:
         for key, value in node.value:
@@ -95,11 +113,12 @@ class _Edit:
         head = _same(zip(before, data, strict=False))
         tail = min(_same(zip(before[::-1], data[::-1], strict=False)), shorter - head)
         old, new = list(range(head, len(before) - tail)), data[head : len(data) - tail]
-        for i, value in zip(old, new, strict=False):
-            self.change(node.value[i], value)
+        at = head + min(len(old), len(new))
+        kept = [*zip(node.value[:at], data, strict=False)]
+        for item, value in [*kept, *zip(node.value[len(before) - tail :], data[len(data) - tail :], strict=True)]:
+            self.change(item, value)
         dash = "" if node.flow_style else "- "
         spans = [(self._dash(node, item), self._span(item)[1]) for item in node.value]
-        at = head + min(len(old), len(new))
         self._splice(node, spans, old[len(new) :], at, [dash + in_one_line(value) for value in new[len(old) :]])
 
     def _splice(self, node: Any, spans: Sequence[Span], removed: Sequence[int], at: int, more: Sequence[str]) -> None:
@@ -163,6 +182,8 @@ def _same(pairs: Any) -> int:
 
 def _plain(node: Any) -> Any:
     """What a node says."""
+    if isinstance(node, _Alias):
+        return _plain(node.value)
     if isinstance(node, yaml.MappingNode):
         return {str(key.value): _plain(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
