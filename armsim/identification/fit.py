@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +148,7 @@ class Fitting:
         done, both = 0, False
         equations = self._equations(values, starts, residuals, sigma, both)
         while done < TRIALS:
-            each = self._costs(starts[:, None], residuals[:, None], sigma)[:, 0]
+            each = self._costs(starts[None], residuals[None], sigma)[0]
             cost = self._far(values, known) + float(each.sum())
             while True:
                 step = self._step(equations, values, known, ease)
@@ -182,13 +183,15 @@ class Fitting:
 
     def _begun(self, values: Array) -> Array:
         """Starts from which the windows fit best: as estimated from few rows, from more, and at rest."""
-        still = self.guess.copy()
-        still[:, self.exact.n :] = 0.0
-        tried = np.stack([self.guess, self.windows.starts(WIDER), still], axis=1)
-        residuals = self.shooting.candidates(self.windows, values, tried) - self.windows.q[:, None]
-        costs = self._costs(tried, residuals, self.floor + self._spread(residuals[:, 0]))
-        self.guess = tried[np.arange(len(tried)), np.argmin(costs, axis=1)]
+        tried = np.stack([self.guess, self.windows.starts(WIDER), self._still(self.guess)])
+        residuals = self.shooting.candidates(self.windows, values, tried) - self.windows.q
+        costs = self._costs(tried, residuals, self.floor + self._spread(residuals[0]))
+        self.guess = tried[np.argmin(costs, axis=0), np.arange(len(self.guess))]
         return self.guess
+
+    def _still(self, starts: Array) -> Array:
+        """Starts at rest."""
+        return starts * np.repeat([1.0, 0.0], self.exact.n)
 
     def _tried(
         self, new: Array, starts: Array, equations: NormalEquations, step: Array, sigma: Array, before: Array
@@ -199,20 +202,21 @@ class Fitting:
         """
         if not self.shooting.unknowns.admits(new):
             return None
-        follows, own = equations.back @ step, equations.starts
-        tried = starts[:, None] + follows[:, None] + own[:, None]
-        residuals = self.exact.candidates(self.windows, new, tried) - self.windows.q[:, None]
+        windows, follows, own = self.windows, starts + equations.back @ step, equations.starts
+        shares = (*SHORTER, 1.0)
+        tried = np.stack([*(follows + share * own for share in shares), starts, self._still(follows)])
+        whole = len(SHORTER)
+        residuals = np.full((len(tried), *windows.q.shape), np.nan)
+        residuals[whole] = self._residuals(new, tried[whole])
+        worse = ~(self._costs(tried, residuals, sigma)[whole] <= before + WORSE)
+        others = [k for k in range(len(tried)) if k != whole]
+        if worse.any():
+            only = np.flatnonzero(worse)
+            residuals[others] = self.exact.candidates(windows, new, tried[others], only) - windows.q
         costs = self._costs(tried, residuals, sigma)
-        if not np.all(costs[:, 0] <= before + WORSE):
-            still = starts + follows
-            still[:, self.exact.n :] = 0.0
-            more = np.stack([*(starts + follows + share * own for share in SHORTER), starts, still], axis=1)
-            others = self.exact.candidates(self.windows, new, more) - self.windows.q[:, None]
-            tried, residuals = np.concatenate([tried, more], axis=1), np.concatenate([residuals, others], axis=1)
-            costs = np.concatenate([costs, self._costs(more, others, sigma)], axis=1)
-        best = np.argmin(costs, axis=1)
-        each, rows = np.arange(len(best)), np.arange(len(residuals))
-        return TriedStep(tried[each, best], residuals[rows, best[self.windows.of]], float(costs[each, best].sum()))
+        best = np.argmin(costs, axis=0)
+        each, rows = np.arange(len(best)), np.arange(len(windows.q))
+        return TriedStep(tried[best, each], residuals[best[windows.of], rows], float(costs[best, each].sum()))
 
     def _residuals(self, values: Array, starts: Array) -> Array:
         """Model less measured, shape (rows, n)."""
@@ -228,14 +232,14 @@ class Fitting:
         return np.asarray(found * math.sqrt(rows / max(rows - size / self.shooting.n, 0.2 * rows)))
 
     def _costs(self, starts: Array, residuals: Array, sigma: Array) -> Array:
-        """Half the sum of squares of every window from r starts, shape (w, r); inf where a motion diverges.
+        """Half the sum of squares of every window from r starts, shape (r, w); inf where a motion diverges.
 
-        Far residuals count less. Starts are of shape (w, r, 2n), residuals of (rows, r, n).
+        Far residuals count less. Starts are of shape (r, w, 2n), residuals of (r, rows, n).
         """
         squares = np.sum(2.0 * ROBUST**2 * (np.sqrt(1.0 + (residuals / sigma / ROBUST) ** 2) - 1.0), axis=2)
         firsts = np.flatnonzero(np.diff(self.windows.of, prepend=-1))
-        apart = np.sum(((starts - self.guess[:, None]) / self.loose[:, None]) ** 2, axis=2)
-        return np.nan_to_num(0.5 * (np.add.reduceat(squares, firsts) + apart), nan=math.inf)
+        apart = np.sum(((starts - self.guess) / self.loose) ** 2, axis=2)
+        return np.nan_to_num(0.5 * (np.add.reduceat(squares, firsts, axis=1) + apart), nan=math.inf)
 
     def _far(self, values: Array, known: Known) -> float:
         """Half the sum of squares of what is known before."""
@@ -245,21 +249,22 @@ class Fitting:
 
     def _equations(self, values: Array, starts: Array, residuals: Array, sigma: Array, both: bool) -> NormalEquations:
         windows, p, size = self.windows, len(values), starts.shape[1]
-        count = len(windows.log)
-        own, mixed, of_own = np.zeros((count, size, size)), np.zeros((count, size, p)), np.zeros((count, size))
-        whole, right = np.zeros((count, p, p)), np.zeros((count, p))
-        for rows, by_value, by_start in self.shooting.slopes(windows, values, starts, both):
-            scaled = residuals[rows] / sigma
-            weights = np.sqrt(_weights(scaled)) / sigma
-            left = scaled * weights * sigma
-            a, b = by_start * weights[..., None], by_value * weights[..., None] * self.scale
-            for window in range(windows.of[rows[0]], windows.of[rows[-1]] + 1):
-                here = windows.of[rows] == window
-                a1, b1, r1 = a[here].reshape(-1, size), b[here].reshape(-1, p), left[here].ravel()
-                own[window], mixed[window], of_own[window] = a1.T @ a1, a1.T @ b1, a1.T @ r1
-                whole[window], right[window] = b1.T @ b1, b1.T @ r1
-        own += np.eye(size) * self.loose[:, None] ** -2.0
-        of_own += (starts - self.guess) * self.loose**-2.0
+        products, right = np.zeros((len(windows.log), p + size, p + size)), np.zeros((len(windows.log), p + size))
+        units = np.concatenate([self.scale, np.ones(size)])
+        weights = np.sqrt(_weights(residuals / sigma)) / sigma
+        left = residuals * weights
+        for rows, slopes in self.shooting.slopes(windows, values, starts, both):
+            slopes *= weights[rows] * units[:, None, None]
+            first, ends = rows[0], np.flatnonzero(np.diff(windows.of[rows], append=-1)) + 1
+            for begin, end in pairwise([0, *ends.tolist()]):
+                window, here = windows.of[rows[begin]], slice(first + begin, first + end)
+                columns = slopes[:, begin:end].reshape(p + size, -1)
+                products[window] = columns @ columns.T
+                right[window] = columns @ left[here].ravel()
+        whole, mixed, own = products[:, :p, :p], products[:, p:, :p], products[:, p:, p:]
+        right, of_own = right[:, :p], right[:, p:]
+        own = own + np.eye(size) * self.loose[:, None] ** -2.0
+        of_own = of_own + (starts - self.guess) * self.loose**-2.0
         back = np.asarray(-np.linalg.solve(own, mixed), dtype=float)
         alone = np.asarray(-np.linalg.solve(own, of_own[..., None])[..., 0], dtype=float)
         turned = np.swapaxes(mixed, 1, 2)

@@ -12,7 +12,7 @@ from armsim.identification.windows import Ints, Windows
 from armsim.recording.forward_model import ForwardModel
 
 Array = NDArray[np.float64]
-AT_ONCE = 8e6  # numbers of a motion that are in memory at once
+AT_ONCE = 2e6  # numbers of a motion that are in memory at once
 CHANGE = 1e-7  # of an unknown, as a share of its scale, and of a start [rad, m, ...], for derivatives; see `slopes`
 
 
@@ -36,25 +36,24 @@ class Shooting:
             values: Of the unknowns.
             starts: Positions and velocities at the beginnings, shape (w, 2n).
         """
-        return self.candidates(windows, values, starts[:, None])[:, 0]
+        return self.candidates(windows, values, starts[None])[0]
 
-    def candidates(self, windows: Windows, values: Array, starts: Array) -> Array:
-        """The same from r starts of each window, shape (w, r, 2n): shape (rows, r, n)."""
-        runs = starts.shape[1]
-        made = np.full((len(windows.q), runs, self.n), np.nan)
-        for which, rows in self._groups(windows, runs):
-            made[rows] = self._run(windows, which, rows, np.tile(values, (runs, 1)), starts[which])
+    def candidates(self, windows: Windows, values: Array, starts: Array, only: Ints | None = None) -> Array:
+        """The same from r starts of each window, shape (r, w, 2n): shape (r, rows, n); NaN for windows that are not in `only`."""
+        runs = len(starts)
+        made = np.full((runs, len(windows.q), self.n), np.nan)
+        for which, rows in self._groups(windows, runs, only):
+            made[:, rows] = self._run(windows, which, rows, np.tile(values, (runs, 1)), starts[:, which])
         return made
 
-    def slopes(self, windows: Windows, values: Array, starts: Array, both: bool) -> Iterator[tuple[Ints, Array, Array]]:
+    def slopes(self, windows: Windows, values: Array, starts: Array, both: bool) -> Iterator[tuple[Ints, Array]]:
         """Derivatives of the positions at rows, some windows at a time.
 
         Changes are so small that hardly a joint stops or sets out in another step because of one. Where it does, the motion
         jumps; so of the differences to both sides that of the smaller change over the window counts, if both are asked for.
 
         Returns:
-            Indices of the rows; derivatives by the unknowns, shape (rows, n, p), and by the start of the row's window,
-            (rows, n, 2n).
+            Indices of the rows; derivatives by the unknowns, and then by the start of the row's window, shape (p + 2n, rows, n).
         """
         p, size = len(values), 2 * self.n
         changes = CHANGE * np.concatenate([self.unknowns.column("scale"), np.ones(size)])
@@ -64,17 +63,16 @@ class Shooting:
         far = np.concatenate([first, second]) if both else first
         moves = np.concatenate([np.zeros((1, p + size)), np.diag(first), *([np.diag(second)] if both else [])])
         for which, rows in self._groups(windows, len(moves)):
-            found = self._run(windows, which, rows, values + moves[:, :p], starts[which, None] + moves[:, p:])
+            found = self._run(windows, which, rows, values + moves[:, :p], starts[which] + moves[:, None, p:])
             with np.errstate(invalid="ignore"):
-                slope = (found[:, 1:] - found[:, :1]) / far[:, None]
+                slope = (found[1:] - found[0]) / far[:, None, None]
             if both:
                 begins = np.flatnonzero(np.diff(windows.of[rows], prepend=-1))
-                sizes = np.add.reduceat(np.sum(slope**2, axis=2), begins)
-                one, other = np.split(np.where(np.isfinite(sizes), sizes, np.inf), 2, axis=1)
-                better = (one <= other)[np.searchsorted(which, windows.of[rows])][..., None]
-                slope = np.where(better, *np.split(slope, 2, axis=1))
-            slope = np.moveaxis(slope, 1, 2)
-            yield rows, slope[..., :p], slope[..., p:]
+                sizes = np.add.reduceat(np.sum(slope**2, axis=2), begins, axis=1)
+                one, other = np.split(np.where(np.isfinite(sizes), sizes, np.inf), 2)
+                better = (one <= other)[:, np.searchsorted(which, windows.of[rows]), None]
+                slope = np.where(better, *np.split(slope, 2))
+            yield rows, slope
 
     def _aside(self, values: Array, changes: Array) -> Array:
         """1 for unknowns that cannot be less, -1 for those that cannot be more, and 0."""
@@ -87,49 +85,36 @@ class Shooting:
                     aside[i] = side
         return aside
 
-    def _groups(self, windows: Windows, runs: int) -> Iterator[tuple[Ints, Ints]]:
+    def _groups(self, windows: Windows, runs: int, only: Ints | None = None) -> Iterator[tuple[Ints, Ints]]:
         """Windows and their rows, as many at a time as find room."""
-        most = max(1, int(AT_ONCE / ((windows.steps + 2) * runs * self.n)))
-        for first in range(0, len(windows.log), most):
-            which = np.arange(first, min(first + most, len(windows.log)))
-            yield which, np.flatnonzero((windows.of >= which[0]) & (windows.of <= which[-1]))
+        every = np.arange(len(windows.log)) if only is None else only
+        most = max(1, int(AT_ONCE / ((windows.steps + 1) * runs * len(self.model.slots))))
+        for first in range(0, len(every), most):
+            which = every[first : first + most]
+            yield which, np.flatnonzero(np.isin(windows.of, which))
 
     def _run(self, windows: Windows, which: Ints, rows: Ints, values: Array, starts: Array) -> Array:
-        """Positions at rows for each of r vectors of unknowns, from starts of shape (windows, r, 2n): shape (rows, r, n)."""
-        n, (count, runs), known = self.n, starts.shape[:2], self.unknowns
+        """Positions at rows for each of r vectors of unknowns, from starts of shape (r, windows, 2n): shape (r, rows, n)."""
+        n, (runs, count), known = self.n, starts.shape[:2], self.unknowns
         delays = np.zeros(runs) if known.delay is None else values[:, known.delay]
         offsets = values[:, known.offsets] if known.offsets else np.zeros((runs, n))
-        by_delay = {delay: windows.inputs(which, delay) for delay in set(delays.tolist())}
-        shared = by_delay[delays[0]]
-        others = {r: by_delay[delay] for r, delay in enumerate(delays.tolist()) if delay != delays[0]}
-        opened = np.tile(values[:, : known.opened], (count, 1))
-        inputs = np.empty((count, runs, n))
-
-        def at(k: int) -> Array:
-            inputs[:] = shared[:, k, None]
-            for r, own in others.items():
-                inputs[:, r] = own[:, k]
-            return inputs.reshape(-1, n)
-
-        width = 2 * n if windows.share.any() else n  # velocities are wanted between steps alone
-        motion = np.empty((windows.steps + 1, count, runs, width))
-        motion[0] = starts[..., :width]
-        flat = starts.reshape(-1, 2 * n)
-        state = self.model.state(flat[:, :n], flat[:, n:], at(0), opened)
-        for k in range(windows.steps):
-            state = self.model.step(state, at(k), opened)
-            motion[k + 1] = state[:, :width].reshape(count, runs, width)
-        here, of, s = windows.at[rows], windows.of[rows] - which[0], windows.share[rows]
-        found = motion[here, of, :, :n]
+        inputs = np.empty((runs, count, windows.steps, n))
+        for delay in set(delays.tolist()):
+            inputs[delays == delay] = windows.inputs(which, delay)
+        held, flat = inputs.reshape(-1, windows.steps, n), starts.reshape(-1, 2 * n)
+        opened = np.repeat(values[:, : known.opened], count, axis=0)
+        state = self.model.state(flat[:, :n], flat[:, n:], held[:, 0], opened)
+        motion = self.model.rollout(state, held, opened).reshape(runs, count, windows.steps + 1, -1)
+        at, of, s = windows.at[rows], np.searchsorted(which, windows.of[rows]), windows.share[rows]
+        found = motion[:, of, at, :n]
         between = np.flatnonzero(s)
         if len(between):
-            found[between] = _hermite(motion, here[between], of[between], s[between], windows.h, n)
-        found += offsets
-        return found
+            ends = (motion[:, of[between], at[between] + k, : 2 * n] for k in (0, 1))
+            found[:, between] = _hermite(*ends, s[between, None], windows.h, n)
+        return np.asarray(found + offsets[:, None])
 
 
-def _hermite(motion: Array, at: Ints, of: Ints, share: Array, h: float, n: int) -> Array:
+def _hermite(first: Array, last: Array, s: Array, h: float, n: int) -> Array:
     """Positions between two instants of a motion, by the cubic through both with their velocities."""
-    s = share[:, None, None]
-    (q0, v0), (q1, v1) = ((x[..., :n], x[..., n:]) for x in (motion[at, of], motion[at + 1, of]))
-    return (1 + 2 * s) * (1 - s) ** 2 * q0 + s * s * (3 - 2 * s) * q1 + h * s * (1 - s) * ((1 - s) * v0 - s * v1)
+    (q0, v0), (q1, v1) = ((x[..., :n], x[..., n:]) for x in (first, last))
+    return np.asarray((1 + 2 * s) * (1 - s) ** 2 * q0 + s * s * (3 - 2 * s) * q1 + h * s * (1 - s) * ((1 - s) * v0 - s * v1))

@@ -68,15 +68,15 @@ class Windows:
     q: Array
 
     def inputs(self, which: Ints, delay: float) -> Array:
-        """Means of the inputs over the steps of some windows, shape (windows, steps + 1, n), commands taking effect late.
+        """Means of the inputs over the steps of some windows, shape (windows, steps, n), commands taking effect late.
 
         Args:
             which: The windows.
             delay: By so much [s].
         """
         n = self.q.shape[1]
-        made = np.empty((len(which), self.steps + 1, n))
-        edges = np.arange(self.steps + 2) * self.h - delay
+        made = np.empty((len(which), self.steps, n))
+        edges = np.arange(self.steps + 1) * self.h - delay
         for k, log in enumerate(self.logs):
             mine = np.flatnonzero(self.log[which] == k)
             if not len(mine):
