@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
 from armsim.identification.shooting import Shooting
+from armsim.identification.unseen import UnseenDirection, independent, unseen_directions
 from armsim.identification.windows import Sensor, Windows
 from armsim.records import record
 
@@ -20,17 +23,14 @@ TRIALS = 30  # steps of a fit
 SHORTER = (0.25, 0.0)  # shares of the step of a window's start that are tried where the whole step is
 WIDER = 3.0  # how many times more rows another estimate of starts takes
 WORSE = 1.0  # by so much worse than before, in half a sum of squares
+ROUGH = 1e-4  # share of the cost, by which a step must promise to lower it where the fit is rough
 SAME = 0.05  # relative change of the noise, up to which it counts as settled
-ROUGH = 0.01  # share of the cost, by which a step must lower it where the fit is rough
-SETTLED = 0.01  # half a sum of squares, by which a step must lower it to go on
-EASE = (
-    1e-3,
-    0.1,
-    10.0,
-    1e9,
-)  # Levenberg's damping: at first, after a step that is taken, after one that is not, at most
+SETTLED = 0.03  # half a sum of squares, by which it must otherwise
+EASE = (1e-3, 0.1, 30.0)  # Levenberg's damping: at first, after a step that is taken, after one that is not
+EASIEST, HARDEST = 1e-4, 1e4  # of it
 LOOSE = 20.0  # how much wider than what the sensor says a start may be
 FAR = 10.0  # of an offset's scale: how much farther it may be where an offset is sought
+ALONE = 0.01  # share of a number in what the log cannot see, from which it counts as a part of that
 SEEN = 1.0  # share of a parameter's scale: what is less certain than that, the log cannot see
 HELD = 1e6  # weight of what the log cannot see at the file's value, against the rest
 
@@ -42,12 +42,14 @@ class Known:
     Attributes:
         values: Their most likely values, shape (p,).
         trust: Standard deviation of each; inf for none.
-        unseen: Directions, in shares of the scales, in which they stay, shape (k, p).
+        unseen: Directions, in shares of the scales, in which they stay, orthonormal, shape (k, p).
+        directions: The same in words.
     """
 
     values: Array
     trust: Array
     unseen: Array
+    directions: tuple[UnseenDirection, ...] = ()
 
 
 @record
@@ -78,55 +80,35 @@ class Fit:
     Attributes:
         values: The unknowns, shape (p,).
         starts: Positions and velocities at the windows' beginnings, shape (w, 2n).
-        sigma: Standard deviation of each joint's residuals, shape (n,).
         residuals: Model less measured, shape (rows, n).
+        sigma: Standard deviation of each joint's residuals, shape (n,).
         equations: At these values.
         steps: Number of steps that it took.
     """
 
     values: Array
     starts: Array
-    sigma: Array
     residuals: Array
+    sigma: Array
     equations: NormalEquations
     steps: int
 
 
-@record
-class TriedStep:
-    """What comes of some values.
-
-    Attributes:
-        starts: The best ones, shape (w, 2n).
-        residuals: From these, shape (rows, n).
-        cost: Half the sum of their squares.
-    """
-
-    starts: Array
-    residuals: Array
-    cost: float
-
-
 class Fitting:
-    """A fit to some windows.
+    """A fit to some windows, roughly: residuals are those of the simulation that gives the slopes.
 
     Args:
-        shooting: Simulates them, for slopes.
-        exact: Simulates them, for residuals.
+        shooting: Simulates them.
         windows: The windows.
         sensors: Of each joint.
         look: Called after each step.
     """
 
     def __init__(
-        self,
-        shooting: Shooting,
-        exact: Shooting,
-        windows: Windows,
-        sensors: list[Sensor],
-        look: Callable[[], None] | None = None,
+        self, shooting: Shooting, windows: Windows, sensors: list[Sensor], look: Callable[[], None] | None = None
     ) -> None:
-        self.shooting, self.exact, self.windows, self.look = shooting, exact, windows, look
+        self.shooting, self.windows, self.look = shooting, windows, look
+        self.exact: Shooting | None = None
         self.floor = np.array([max(sensor.floor, 1e-12) for sensor in sensors])
         self.scale = shooting.unknowns.column("scale")
         self.lower, self.upper = (shooting.unknowns.column(name) for name in ("lower", "upper"))
@@ -136,50 +118,52 @@ class Fitting:
         sensor = np.concatenate([LOOSE * joint + off, LOOSE * joint / max(windows.h, 1e-3) ** 0.5])
         self.loose = sensor + LOOSE * np.abs(self.guess - windows.starts(WIDER))
 
-    def fit(self, values: Array, known: Known, starts: Array | None = None, roughly: bool = False) -> Fit:
-        """The most likely unknowns, from some values on; by Levenberg and Marquardt's method.
+    def exactly(self, exact: Shooting) -> Fitting:
+        """The same fit with residuals of another simulation."""
+        other = copy(self)
+        other.exact = exact
+        return other
 
-        The noise follows from the residuals after each step. Slopes are taken to one side until no step helps.
-        """
+    def begun(self, values: Array, starts: Array | None = None) -> Fit:
+        """Unknowns that are not fitted yet, with the starts from which the windows fit best unless others are given."""
         starts = self._begun(values) if starts is None else starts
         residuals = self._residuals(values, starts)
         sigma = np.maximum(self.floor, self._spread(residuals))
-        ease, faster, slower, most = EASE
-        done, both = 0, False
-        equations = self._equations(values, starts, residuals, sigma, both)
-        while done < TRIALS:
-            each = self._costs(starts[None], residuals[None], sigma)[0]
-            cost = self._far(values, known) + float(each.sum())
-            while True:
-                step = self._step(equations, values, known, ease)
-                new = np.clip(values + step * self.scale, self.lower, self.upper)
-                tried = self._tried(new, starts, equations, (new - values) / self.scale, sigma, each)
-                lower = math.inf if tried is None else tried.cost + self._far(new, known)
-                if lower <= cost or ease > most:
+        return Fit(values, starts, residuals, sigma, self._equations(values, starts, residuals, sigma, False), 0)
+
+    def fit(self, begun: Fit, known: Known) -> Fit:
+        """The most likely unknowns, by Levenberg and Marquardt's method.
+
+        The noise follows from the residuals after each step. Slopes are taken to one side until no step helps.
+        """
+        found, ease, both, settled = begun, EASE[0], False, self.exact is None
+        while found.steps < begun.steps + TRIALS:
+            each = self._costs(found.starts[None], found.residuals[None], found.sigma)[0]
+            cost = self._far(found.values, known) + float(each.sum())
+            enough, tried = ROUGH * cost if self.exact is None else SETTLED, None
+            while ease < HARDEST:
+                step, gain = self._step(found.equations, found.values, known, ease)
+                if gain < enough and settled:
                     break
-                ease *= slower
-            gained = 0.0
-            if tried is not None and lower <= cost:
-                gained = cost - lower
-                values, starts, residuals, ease, done = (
-                    new,
-                    tried.starts,
-                    tried.residuals,
-                    max(ease * faster, 1e-9),
-                    done + 1,
-                )
-                before, sigma = sigma, np.maximum(self.floor / 4.0, self._spread(residuals))
-                gained += float(np.abs(np.log(sigma / before)).max() > SAME)
-            else:
-                ease = EASE[0]
+                new = np.clip(found.values + step * self.scale, self.lower, self.upper)
+                tried = self._tried(found, new, each)
+                if tried is not None and tried[2] + self._far(new, known) <= cost:
+                    break
+                tried, ease = None, ease * EASE[2]
             if self.look is not None:
                 self.look()
-            small = gained <= (ROUGH * cost if roughly else SETTLED)
-            if small and (both or roughly):
+            if tried is not None:
+                sigma = np.maximum(self.floor / 4.0, self._spread(tried[1]))
+                settled = bool(np.all(np.abs(np.log(sigma / found.sigma)) < SAME))
+                found = Fit(new, *tried[:2], sigma, found.equations, found.steps + 1)
+                ease = max(ease * EASE[1], EASIEST)
+            elif both or self.exact is None:
                 break
-            both = small
-            equations = self._equations(values, starts, residuals, sigma, both)
-        return Fit(values, starts, sigma, residuals, self._equations(values, starts, residuals, sigma, True), done)
+            else:
+                both, ease, settled = True, EASE[0], True
+            equations = self._equations(found.values, found.starts, found.residuals, found.sigma, both)
+            found = replace(found, equations=equations)
+        return found
 
     def _begun(self, values: Array) -> Array:
         """Starts from which the windows fit best: as estimated from few rows, from more, and at rest."""
@@ -191,36 +175,38 @@ class Fitting:
 
     def _still(self, starts: Array) -> Array:
         """Starts at rest."""
-        return starts * np.repeat([1.0, 0.0], self.exact.n)
+        return starts * np.repeat([1.0, 0.0], self.shooting.n)
 
-    def _tried(
-        self, new: Array, starts: Array, equations: NormalEquations, step: Array, sigma: Array, before: Array
-    ) -> TriedStep | None:
-        """What comes of other values, each window from the best of some starts; None where they are impossible.
+    def _tried(self, found: Fit, new: Array, before: Array) -> tuple[Array, Array, float] | None:
+        """Starts, residuals and cost of other values, each window from the best of some starts; None where they are impossible.
 
         A step that is good for most windows may lead in one of them beyond where a joint stops, and thus be too long there.
+
+        Args:
+            found: The step's beginning.
+            new: Values of the unknowns.
+            before: The windows' costs at its beginning.
         """
         if not self.shooting.unknowns.admits(new):
             return None
-        windows, follows, own = self.windows, starts + equations.back @ step, equations.starts
-        shares = (*SHORTER, 1.0)
-        tried = np.stack([*(follows + share * own for share in shares), starts, self._still(follows)])
-        whole = len(SHORTER)
+        windows, own = self.windows, found.equations.starts
+        follows = found.starts + found.equations.back @ ((new - found.values) / self.scale)
+        shorter = (follows + share * own for share in SHORTER)
+        tried = np.stack([follows + own, *shorter, found.starts, self._still(follows)])
         residuals = np.full((len(tried), *windows.q.shape), np.nan)
-        residuals[whole] = self._residuals(new, tried[whole])
-        worse = ~(self._costs(tried, residuals, sigma)[whole] <= before + WORSE)
-        others = [k for k in range(len(tried)) if k != whole]
-        if worse.any():
-            only = np.flatnonzero(worse)
-            residuals[others] = self.exact.candidates(windows, new, tried[others], only) - windows.q
-        costs = self._costs(tried, residuals, sigma)
+        residuals[0] = self._residuals(new, tried[0])
+        costs = self._costs(tried, residuals, found.sigma)
+        worse = np.flatnonzero(~(costs[0] <= before + WORSE))
+        if len(worse):
+            residuals[1:] = (self.exact or self.shooting).candidates(windows, new, tried[1:], worse) - windows.q
+            costs = self._costs(tried, residuals, found.sigma)
         best = np.argmin(costs, axis=0)
         each, rows = np.arange(len(best)), np.arange(len(windows.q))
-        return TriedStep(tried[best, each], residuals[best[windows.of], rows], float(costs[best, each].sum()))
+        return tried[best, each], residuals[best[windows.of], rows], float(costs[best, each].sum())
 
     def _residuals(self, values: Array, starts: Array) -> Array:
         """Model less measured, shape (rows, n)."""
-        return self.exact.positions(self.windows, values, starts) - self.windows.q
+        return (self.exact or self.shooting).positions(self.windows, values, starts) - self.windows.q
 
     def _spread(self, residuals: Array) -> Array:
         """Standard deviation of each joint's residuals; far ones count less."""
@@ -272,20 +258,21 @@ class Fitting:
         info = whole + turned @ back
         return NormalEquations(info.sum(axis=0), each.sum(axis=0), info, each, back, alone)
 
-    def _step(self, equations: NormalEquations, values: Array, known: Known, ease: float) -> Array:
-        """A step of the unknowns in shares of their scales, within their bounds."""
+    def _step(self, equations: NormalEquations, values: Array, known: Known, ease: float) -> tuple[Array, float]:
+        """A step of the unknowns in shares of their scales, within their bounds; and by how much it should lower the cost."""
         far = (values - known.values) / self.scale
         trust = (self.scale / known.trust) ** 2
         matrix = equations.matrix + np.diag(trust) + HELD * known.unseen.T @ known.unseen
         right = equations.right + trust * far + HELD * known.unseen.T @ (known.unseen @ far)
-        matrix = matrix + ease * np.diag(np.maximum(np.diag(matrix), 1e-12 * np.trace(matrix)))
-        values_of, vectors = np.linalg.eigh((matrix + matrix.T) / 2.0)
+        eased = matrix + ease * np.diag(np.maximum(np.diag(matrix), 1e-12 * np.trace(matrix)))
+        values_of, vectors = np.linalg.eigh((eased + eased.T) / 2.0)
         roots = np.sqrt(np.maximum(values_of, max(1e-14 * float(values_of[-1]), 1e-12)))
         factor = roots[:, None] * vectors.T
         lower, upper = (self.lower - values) / self.scale, (self.upper - values) / self.scale
         target = -(vectors.T @ right) / roots
         found = lsq_linear(factor, target, (np.minimum(lower, -1e-12), np.maximum(upper, 1e-12)), method="bvls")
-        return np.asarray(found.x)
+        step = np.asarray(found.x)
+        return step, -float(step @ right + 0.5 * step @ matrix @ step)
 
     def covariance(self, equations: NormalEquations, known: Known) -> Array:
         """Of the unknowns, in shares of their scales, shape (p, p): the greater one by the noise, and by how windows differ.
@@ -302,10 +289,19 @@ class Fitting:
         larger = np.sqrt(np.maximum(np.diag(clustered) / np.diag(inverse), 1.0))
         return np.asarray(inverse * np.outer(larger, larger))
 
-    def unseen(self, equations: NormalEquations, known: Known) -> Array:
-        """Directions of which too little is known, from the log and before, shape (k, p); see `SEEN`."""
-        told, vectors = np.linalg.eigh(equations.matrix + np.diag((self.scale / known.trust) ** 2))
-        return np.asarray(vectors.T[told < SEEN**-2.0])
+    def unseen(self, equations: NormalEquations, known: Known) -> Known:
+        """What is known, with the directions of which too little is, from the log and before; see `SEEN`."""
+        sizes, vectors = np.linalg.eigh(equations.matrix + np.diag((self.scale / known.trust) ** 2))
+        columns = np.sqrt(np.maximum(sizes, 0.0))[:, None] * vectors.T  # whose products are that matrix
+        longest = np.linalg.norm(columns, axis=0).max()
+        chosen, factors = independent(columns, 1.0 / (SEEN * max(longest, 1e-300)), 0.0)
+        hidden = sorted(set(range(len(columns))) - set(chosen))
+        along = np.eye(len(columns))[hidden]
+        along[:, chosen] = -factors[:, hidden].T
+        parts = np.where(np.abs(factors) > ALONE, factors, 0.0) * self.scale[chosen][:, None] / self.scale
+        paths = [item.path for item in self.shooting.unknowns.items]
+        told = tuple(unseen_directions(chosen, parts, paths))
+        return replace(known, unseen=np.linalg.qr(along.T)[0].T, directions=told)
 
 
 def _weights(scaled: Array) -> Array:

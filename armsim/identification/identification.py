@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from armsim.identification.estimate import Estimate
 from armsim.identification.identified_file import save_files
+from armsim.identification.unseen import UnseenDirection
 from armsim.loading import Given
 from armsim.model import Arm
 from armsim.recording.follow import Horizon
@@ -61,7 +62,7 @@ class Identification:
         steps: Steps of the fit.
         estimates: Of all unknowns.
         close: Pairs of paths that the log hardly tells apart, with their correlation.
-        unseen: Sets of paths of which the log shows only some combination, or nothing.
+        unseen: Changes of numbers that the log cannot see, to within what it tells.
         residuals: Of every joint.
         before: Drift from the log that was held back, with the file's numbers.
         after: The same with those found.
@@ -80,7 +81,7 @@ class Identification:
     steps: int
     estimates: tuple[Estimate, ...]
     close: tuple[tuple[str, str, float], ...]
-    unseen: tuple[tuple[str, ...], ...]
+    unseen: tuple[UnseenDirection, ...]
     residuals: tuple[JointResidual, ...]
     before: tuple[Horizon, ...]
     after: tuple[Horizon, ...]

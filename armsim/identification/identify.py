@@ -16,7 +16,7 @@ from armsim.actuation.motor import torque
 from armsim.arm.integration import check_dt, check_method
 from armsim.errors import UsageError, spelled
 from armsim.identification.estimate import Estimate
-from armsim.identification.fit import Fit, Fitting, Known
+from armsim.identification.fit import ALONE, Fit, Fitting, Known
 from armsim.identification.identification import CLOSE, Identification, JointResidual
 from armsim.identification.shooting import Shooting
 from armsim.identification.unknowns import JointScale, Unknowns
@@ -40,7 +40,6 @@ NOTICED = (
     1.2,
 )  # share of the noise, and of the resolution's own error, beyond which a slow part is none of the sensor's
 SLIGHT = 1e-4  # of how far a joint moves, an error that none minds
-ALONE = 0.01  # share of a number in what the log cannot see, from which it counts as a part of that
 LONGEST_DRIFT = 200.0  # s, which are simulated without restart
 LEAST_ROWS = 50
 MOST = 1e6  # rad, m, V, A, N·m or N, of a log
@@ -114,9 +113,12 @@ def identify(
         mend = f"give longer windows, with {spelled('--window', 'window')}, or log more rows a second"
         raise UsageError.of(read[0].name, "windows with two rows or more", f"none, of {seconds:.3g} s", mend)
     shooting, exact = shooting_by(QUICK), shooting_by(method)
-    values = Fitting(shooting, shooting, short, sensors, look).fit(values, known, roughly=True).values
-    fitting = Fitting(shooting, exact, windows, sensors, look)
-    fit, known = _seen(fitting, fitting.fit(values, known), known, read)
+    rough = Fitting(shooting, short, sensors, look)
+    values = rough.fit(rough.begun(values), known).values
+    rough = Fitting(shooting, windows, sensors, look)
+    fit, known = _seen(rough, rough.begun(values), known, read)
+    fitting = rough.exactly(exact)
+    fit, known = _seen(fitting, fitting.begun(fit.values, fit.starts), known, read)
     done = time.perf_counter()
     before = unknowns.column("before")
     fitted_rows = _rows_of(windows)
@@ -132,7 +134,7 @@ def identify(
         steps=fit.steps,
         estimates=_estimates(unknowns, fit, fitting, known),
         close=_close(unknowns, fitting.covariance(fit.equations, known), known),
-        unseen=_unseen(unknowns, known),
+        unseen=known.directions,
         residuals=tuple(_residual(arm, i, fit, windows, sensors[i]) for i in range(arm.n)),
         before=_drift(exact, read, tested, before, h),
         after=_drift(exact, read, tested, fit.values, h),
@@ -142,16 +144,17 @@ def identify(
     )
 
 
-def _seen(fitting: Fitting, fit: Fit, known: Known, logs: Sequence[MeasuredLog]) -> tuple[Fit, Known]:
+def _seen(fitting: Fitting, begun: Fit, known: Known, logs: Sequence[MeasuredLog]) -> tuple[Fit, Known]:
     """The fit in which what the logs do not see stays where it is known to be."""
+    fit = fitting.fit(begun, known)
     for _ in range(3):  # what is not seen is known where the rest is
-        unseen = fitting.unseen(fit.equations, known)
-        if len(unseen) == len(known.unseen):
+        seen = fitting.unseen(fit.equations, known)
+        if len(seen.unseen) == len(known.unseen):
             break
-        if len(unseen) == len(known.values):
+        if len(seen.unseen) == len(known.values):
             raise _blind(logs, fitting.shooting.unknowns)
-        known = replace(known, unseen=unseen)
-        fit = fitting.fit(fit.values, known, fit.starts)
+        known = seen
+        fit = fitting.fit(fit, known)
     return fit, known
 
 
@@ -250,20 +253,6 @@ def _estimates(unknowns: Unknowns, fit: Fit, fitting: Fitting, known: Known) -> 
 def _shares(known: Known) -> Array:
     """How much of each unknown the log cannot see, from 0 to 1."""
     return np.sum(known.unseen**2, axis=0) if len(known.unseen) else np.zeros(len(known.values))
-
-
-def _unseen(unknowns: Unknowns, known: Known) -> tuple[tuple[str, ...], ...]:
-    """Sets of unknowns that go together in what the log cannot see."""
-    linked = np.abs(known.unseen.T @ known.unseen) > ALONE if len(known.unseen) else np.zeros((0, 0), dtype=bool)
-    left = [i for i in range(len(linked)) if linked[i, i]]
-    found = []
-    while left:
-        group = {left[0]}
-        while more := {j for i in group for j in left if linked[i, j]} - group:
-            group |= more
-        left = [i for i in left if i not in group]
-        found.append(tuple(unknowns.items[i].path for i in sorted(group)))
-    return tuple(found)
 
 
 def _close(unknowns: Unknowns, covariance: Array, known: Known) -> tuple[tuple[str, str, float], ...]:

@@ -54,7 +54,8 @@ def notes(found: Identification) -> list[str]:
     """What the logs cannot see, hardly tell apart, or what lies at a bound, in words."""
     known = {one.path: one for one in found.estimates}
     told = []
-    for group in found.unseen:
+    for direction in found.unseen:
+        group = [*direction.factors]
         motions = "; ".join(dict.fromkeys(known[path].motion for path in group))
         if len(group) == 1:
             told.append(f"{named(group)} cannot be seen in this log, and stays as the file has it: {motions}")

@@ -23,7 +23,8 @@ def found_of(log, robot=BEGUN, open=("friction", "joints[*].motor.Kp"), **option
 def test_a_log_without_noise_gives_the_numbers_it_was_made_with():
     found = found_of(logged(rod()))
     for path, x in TRUTH.items():
-        assert found[path].value == pytest.approx(x, rel=1e-6)  # the model is the one that made it, event by event
+        # the model is the one that made it, event by event; the fit ends where a step promises a fifth of a deviation
+        assert found[path].value == pytest.approx(x, rel=1e-5)
     assert found.explained
     assert found.unseen == () == found.close
 
@@ -57,7 +58,10 @@ def test_a_voltage_shows_of_torque_constant_resistance_and_viscous_friction_two_
     robot = rod(0.04, 0.3, 0.55)
     paths = ["joints[A].friction.viscous", "joints[A].motor.Kp", "joints[A].motor.Ra"]
     found = found_of(logged(rod(), noise=1e-5), robot, [*paths, "joints[A].friction.coulomb"])
-    assert found.unseen == (tuple(paths),)
+    (direction,) = found.unseen
+    # Kp'/Kp = Ra'/Ra, and viscous' = (Kp/Ra)² Ra' - 2 (Kp/Ra) Kp'
+    expected = dict(zip(paths, (-0.25, 0.5, 1.0), strict=True))
+    assert direction.factors == pytest.approx(expected, rel=2e-3)  # by far more than noise of 1e-5 rad leaves
     viscous, Kp, Ra = (found[path].value for path in paths)
     assert Kp / Ra == pytest.approx(0.5, rel=1e-4)
     assert Kp**2 / Ra + viscous == pytest.approx(0.3, rel=1e-4)
@@ -79,7 +83,7 @@ def test_currents_show_the_torque_constant_and_torques_do_not(output):
         assert all(inside(found_of(log), TRUTH, 3.0).values())
     else:
         found = found_of(log)
-        assert found.unseen == (("joints[A].motor.Kp",),)
+        assert [one.text for one in found.unseen] == ["joints[A].motor.Kp"]
         assert found["joints[A].motor.Kp"].value == 0.6  # as the file has it
 
 
