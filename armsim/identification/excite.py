@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, minimize
 
 from armsim.actuation import Output
 from armsim.arm.arrays import number_array
@@ -42,7 +43,6 @@ RIDGE = 1e-12  # of information, in which numbers have the size 1
 PENALTY = 1e3  # of exceeding a motor's limit
 FINE = 8  # times as many samples where motors' limits are held
 NEARLY = 0.98  # of a motor's limit, which is all that samples may need
-BISECTIONS = 30
 FEWEST = 100  # rows of a motion
 SCENARIO, TABLE = "excite.yaml", "excite.csv"
 RATE = 20.0  # 1/s, with which errors of the controller die away
@@ -279,25 +279,19 @@ def within_motors(arm: Robot, motion: FourierMotion, family: MotionFamily) -> fl
 
     def load(share: float) -> tuple[float, str]:
         loads = motor_loads(arm, *motion.scaled(share).at(fine))
-        return max(((float(x), name) for name, x in loads.items()), default=(0.0, ""))
+        return max(((float(x) - NEARLY, name) for name, x in loads.items()), default=(-NEARLY, ""))
 
-    low, high = 0.0, 1.0
-    if load(high)[0] <= NEARLY:
-        return high
-    least, name = load(low)
-    if least > NEARLY:
+    if load(1.0)[0] <= 0.0:
+        return 1.0
+    least, name = load(0.0)
+    if least > 0.0:
         expected = "motors that hold the arm at rest within their limits"
         raise UsageError.of("excite", expected, f"{name} beyond its limit", "narrow the joints' ranges")
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if load(middle)[0] <= NEARLY else (low, middle)
-    return low
+    return float(brentq(lambda share: load(share)[0], 0.0, 1.0))
 
 
 def _search(model: CommandModel, arm: Robot, family: MotionFamily, values: Array, seed: int) -> Array:
     """The vector of the most informative motion, from the best of random ones."""
-    from scipy.optimize import minimize
-
     n, slow = model.arm.n, SLOW * family.limits.speed
     draws = np.random.default_rng(seed).normal(size=(DRAWS, n * family.width))
     q, qd, qdd = (x.reshape(-1, n) for x in family.states(draws))

@@ -49,7 +49,7 @@ class Known:
     values: Array
     trust: Array
     unseen: Array
-    directions: tuple[UnseenDirection, ...] = ()
+    directions: tuple[UnseenDirection, ...]
 
 
 @record
@@ -108,7 +108,7 @@ class Fitting:
         self, shooting: Shooting, windows: Windows, sensors: list[Sensor], look: Callable[[], None] | None = None
     ) -> None:
         self.shooting, self.windows, self.look = shooting, windows, look
-        self.exact: Shooting | None = None
+        self.exact, self.rough = shooting, True
         self.floor = np.array([max(sensor.floor, 1e-12) for sensor in sensors])
         self.scale = shooting.unknowns.column("scale")
         self.lower, self.upper = (shooting.unknowns.column(name) for name in ("lower", "upper"))
@@ -121,12 +121,12 @@ class Fitting:
     def exactly(self, exact: Shooting) -> Fitting:
         """The same fit with residuals of another simulation."""
         other = copy(self)
-        other.exact = exact
+        other.exact, other.rough = exact, False
         return other
 
     def begun(self, values: Array, starts: Array | None = None) -> Fit:
         """Unknowns that are not fitted yet, with the starts from which the windows fit best unless others are given."""
-        starts = self._begun(values) if starts is None else starts
+        starts = self._best_starts(values) if starts is None else starts
         residuals = self._residuals(values, starts)
         sigma = np.maximum(self.floor, self._spread(residuals))
         return Fit(values, starts, residuals, sigma, self._equations(values, starts, residuals, sigma, False), 0)
@@ -136,11 +136,11 @@ class Fitting:
 
         The noise follows from the residuals after each step. Slopes are taken to one side until no step helps.
         """
-        found, ease, both, settled = begun, EASE[0], False, self.exact is None
+        found, ease, both, settled = begun, EASE[0], False, self.rough
         while found.steps < begun.steps + TRIALS:
             each = self._costs(found.starts[None], found.residuals[None], found.sigma)[0]
             cost = self._far(found.values, known) + float(each.sum())
-            enough, tried = ROUGH * cost if self.exact is None else SETTLED, None
+            enough, tried = ROUGH * cost if self.rough else SETTLED, None
             while ease < HARDEST:
                 step, gain = self._step(found.equations, found.values, known, ease)
                 if gain < enough and settled:
@@ -157,7 +157,7 @@ class Fitting:
                 settled = bool(np.all(np.abs(np.log(sigma / found.sigma)) < SAME))
                 found = Fit(new, *tried[:2], sigma, found.equations, found.steps + 1)
                 ease = max(ease * EASE[1], EASIEST)
-            elif both or self.exact is None:
+            elif both or self.rough:
                 break
             else:
                 both, ease, settled = True, EASE[0], True
@@ -165,7 +165,7 @@ class Fitting:
             found = replace(found, equations=equations)
         return found
 
-    def _begun(self, values: Array) -> Array:
+    def _best_starts(self, values: Array) -> Array:
         """Starts from which the windows fit best: as estimated from few rows, from more, and at rest."""
         tried = np.stack([self.guess, self.windows.starts(WIDER), self._still(self.guess)])
         residuals = self.shooting.candidates(self.windows, values, tried) - self.windows.q
@@ -198,7 +198,7 @@ class Fitting:
         costs = self._costs(tried, residuals, found.sigma)
         worse = np.flatnonzero(~(costs[0] <= before + WORSE))
         if len(worse):
-            residuals[1:] = (self.exact or self.shooting).candidates(windows, new, tried[1:], worse) - windows.q
+            residuals[1:] = self.exact.candidates(windows, new, tried[1:], worse) - windows.q
             costs = self._costs(tried, residuals, found.sigma)
         best = np.argmin(costs, axis=0)
         each, rows = np.arange(len(best)), np.arange(len(windows.q))
@@ -206,7 +206,7 @@ class Fitting:
 
     def _residuals(self, values: Array, starts: Array) -> Array:
         """Model less measured, shape (rows, n)."""
-        return (self.exact or self.shooting).positions(self.windows, values, starts) - self.windows.q
+        return self.exact.positions(self.windows, values, starts) - self.windows.q
 
     def _spread(self, residuals: Array) -> Array:
         """Standard deviation of each joint's residuals; far ones count less."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 
 import numpy as np
@@ -102,7 +101,7 @@ def identify(
     values = unknowns.column("start")
     written = np.nan_to_num(np.abs(unknowns.column("written")))
     sure = np.where(written > 0.0, trust * written, math.inf) if trust else np.full(len(values), math.inf)
-    known = Known(values, sure, np.zeros((0, len(values))))
+    known = Known(values, sure, np.zeros((0, len(values))), ())
     look = None if progress is None else (lambda: progress("fitting"))
 
     def shooting_by(name: str) -> Shooting:

@@ -104,17 +104,19 @@ class Shooting:
         held, flat = inputs.reshape(-1, windows.steps, n), starts.reshape(-1, 2 * n)
         opened = np.repeat(values[:, : known.opened], count, axis=0)
         state = self.model.state(flat[:, :n], flat[:, n:], held[:, 0], opened)
-        motion = self.model.rollout(state, held, opened).reshape(runs, count, windows.steps + 1, -1)
+        motion = np.asarray(self.model.rollout(state, held, opened)).reshape(runs, count, windows.steps + 1, -1)
         at, of, s = windows.at[rows], np.searchsorted(which, windows.of[rows]), windows.share[rows]
         found = motion[:, of, at, :n]
         between = np.flatnonzero(s)
         if len(between):
-            ends = (motion[:, of[between], at[between] + k, : 2 * n] for k in (0, 1))
-            found[:, between] = _hermite(*ends, s[between, None], windows.h, n)
+            first, last = (motion[:, of[between], at[between] + k, : 2 * n] for k in (0, 1))
+            found[:, between] = _hermite(first, last, s[between, None], windows.h, n)
         return np.asarray(found + offsets[:, None])
 
 
 def _hermite(first: Array, last: Array, s: Array, h: float, n: int) -> Array:
     """Positions between two instants of a motion, by the cubic through both with their velocities."""
     (q0, v0), (q1, v1) = ((x[..., :n], x[..., n:]) for x in (first, last))
-    return np.asarray((1 + 2 * s) * (1 - s) ** 2 * q0 + s * s * (3 - 2 * s) * q1 + h * s * (1 - s) * ((1 - s) * v0 - s * v1))
+    return np.asarray(
+        (1 + 2 * s) * (1 - s) ** 2 * q0 + s * s * (3 - 2 * s) * q1 + h * s * (1 - s) * ((1 - s) * v0 - s * v1)
+    )
