@@ -51,8 +51,9 @@ class _Aliased(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event: Any = self.peek_event()
+        alias = isinstance(event, yaml.AliasEvent)
         node = super().compose_node(parent, index)
-        return _Alias("", node, event.start_mark, event.end_mark) if isinstance(event, yaml.AliasEvent) else node
+        return _Alias("", node, event.start_mark, event.end_mark) if alias else node
 
 
 class _Edit:
