@@ -47,9 +47,9 @@ def installed() -> list[str]:
 
 
 def link_frames(arm: Arm) -> list[Pose]:
-    """Every link's frame in the frame of the link before at joint position zero, the first in the world."""
+    """Every link's frame in the frame of the link that carries it at joint position zero; on the base, in the world."""
     frames = [Pose(R.matrix, p) for R, p in joint_poses(arm, [0.0] * arm.n)]
-    return [arm.base @ frames[0], *frames[1:]]
+    return [arm.base @ frame if parent < 0 else frame for parent, frame in zip(arm.parents, frames, strict=True)]
 
 
 def mjcf(arm: Arm, law: SpringLaw, dt: float) -> str:
@@ -109,7 +109,7 @@ def mujoco_peer(scenario: Scenario) -> Peer:
     return Peer("mujoco", mujoco.__version__, accelerations, roll_out)
 
 
-def pinocchio_model(arm: Arm, law: SpringLaw):
+def pinocchio_model(arm: Arm):
     """The arm as a Pinocchio model."""
     import numpy as np
     import pinocchio
@@ -120,15 +120,15 @@ def pinocchio_model(arm: Arm, law: SpringLaw):
     model = pinocchio.Model()
     model.name = arm.name
     model.gravity.linear = np.array([*arm.gravity])
-    parent = 0
-    for joint, frame, inertia in zip(arm.joints, link_frames(arm), arm.inertias, strict=True):
+    placed = [0]  # the base's is the last, where -1 finds it
+    for joint, parent, frame, inertia in zip(arm.joints, arm.parents, link_frames(arm), arm.inertias, strict=True):
         kind = pinocchio.JointModelRZ() if joint.type == "revolute" else pinocchio.JointModelPZ()
         placement = pinocchio.SE3(array(frame.rotation), np.array([*frame.position]))
-        parent = model.addJoint(parent, kind, placement, joint.name)
+        placed.insert(-1, model.addJoint(placed[parent], kind, placement, joint.name))
         tensor = array(inertia.tensor_about_com().rows())
         body = pinocchio.Inertia(inertia.mass, np.array([*inertia.com()]), tensor)
-        model.appendBodyToJoint(parent, body, pinocchio.SE3.Identity())
-    model.armature = np.array(law.armature)
+        model.appendBodyToJoint(placed[-2], body, pinocchio.SE3.Identity())
+    model.armature = np.array([joint.armature for joint in arm.joints])
     return model
 
 
@@ -139,7 +139,7 @@ def pinocchio_peer(scenario: Scenario) -> Peer:
     import pinocchio_hold
 
     law = law_of(scenario)
-    model = pinocchio_model(scenario.arm, law)
+    model = pinocchio_model(scenario.arm)
     data = model.createData()
     case = case_data(scenario)
     stiffness, damping, target = np.array(law.stiffness), np.array(law.damping), np.array(law.target)
@@ -178,4 +178,4 @@ def write_case(scenario: Scenario, peers: list[str], folder: Path) -> None:
     if "mujoco" in peers:
         (folder / "model.xml").write_text(mjcf(scenario.arm, law, scenario.dt))
     if "pinocchio" in peers:
-        pinocchio_model(scenario.arm, law).saveToBinary(str(folder / "model.bin"))
+        pinocchio_model(scenario.arm).saveToBinary(str(folder / "model.bin"))

@@ -15,7 +15,7 @@ from armsim.dynamics.external import (
     told_to,
 )
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
-from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
+from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics, is_large
 from armsim.dynamics.internal import InternalWrenches
 from armsim.dynamics.jacobian import frame_jacobian
 from armsim.dynamics.kinematics import (
@@ -62,6 +62,7 @@ __all__ = [
     "frame_position",
     "frame_velocity",
     "gravity_torque",
+    "is_large",
     "inertial_parameters",
     "joint_forces",
     "joint_wrenches",

@@ -14,7 +14,7 @@ from armsim.model import Arm
 from armsim.spatial import Scalar
 
 Algorithm = Literal["crba", "aba"]
-LONGEST_FOR_CRBA = 16  # joints; see `fastest_algorithm`
+LONGEST_UNROLLED = 16  # joints; see `is_large`
 
 
 def forward_dynamics(
@@ -55,4 +55,9 @@ def fastest_algorithm(arm: Arm) -> Algorithm:
     left open would not give the bits of the number written in. Followers' equations are projected on the leaders' coordinates,
     which takes the mass matrix.
     """
-    return "crba" if arm.n <= LONGEST_FOR_CRBA or arm.followers else "aba"
+    return "aba" if is_large(arm) and not arm.followers else "crba"
+
+
+def is_large(arm: Arm) -> bool:
+    """Whether an arm has so many joints that effort in proportion to their number matters more than to its square."""
+    return arm.n > LONGEST_UNROLLED

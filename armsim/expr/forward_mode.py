@@ -16,9 +16,10 @@ from armsim.expr.elementary import cos, sin
 from armsim.expr.function import Function, Loop, innermost, loop
 from armsim.expr.graph import CONDITIONS, Expr, Graph
 from armsim.expr.replay import OPERATIONS, Call, replay
-from armsim.expr.scalar import either, fma, lookup, where
+from armsim.expr.scalar import either, fma, is_number, lookup, where
 
-Partials = dict[int, Any]  # a sparse row of the Jacobian, by the index of the seed
+# a sparse row of the Jacobian, by the index of the seed: scalars, or on numbers arrays of derivatives in many directions
+Partials = dict[int, Any]
 Sparsity = frozenset[int]
 NONE: Sparsity = frozenset()
 
@@ -65,7 +66,7 @@ class ForwardMode:
         self.rows = [self._of(out) for out in wanted]
 
     def _keep(self, node: Expr, found: Partials) -> None:
-        found = {k: x for k, x in found.items() if isinstance(x, Expr) or x != 0}
+        found = {k: x for k, x in found.items() if not is_number(x, 0.0)}
         if found:
             self._known[node] = found
 

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from armsim.control import Controller, Memory, linear_slots
-from armsim.dynamics import frame_pose, solve_held
+from armsim.dynamics import frame_pose, is_large, solve_held
 from armsim.errors import UsageError
 from armsim.expr import Scalar, both, differentiable, flatten, leaves, unflatten, where, with_jacobian
 from armsim.integrate import Motion
@@ -191,10 +191,11 @@ class Linearizer:
         self.plant = plant
         output = None if plant.command is None else plant.command.output
         self._driven = replace(held(plant, output), method="explicit_euler", audit=False)
-        self._equations = with_jacobian(self._residual, (0, 1, 2, 3), "equations")
         moving = plant.arm.mechanism
-        self._tool = with_jacobian(lambda q: [*frame_pose(moving, q, moving.tool).position], (0,), "tool")
-        self._feedback = with_jacobian(self._commanded, (0, 1, 2, 3), "feedback")
+        large = is_large(moving)
+        self._equations = with_jacobian(self._residual, (0, 1, 2, 3), "equations", large)
+        self._tool = with_jacobian(lambda q: [*frame_pose(moving, q, moving.tool).position], (0,), "tool", large)
+        self._feedback = with_jacobian(self._commanded, (0, 1, 2, 3), "feedback", large)
 
     def at(self, t: float, state: Sequence[Scalar]) -> Linearization:
         """The plant linearised about a state at time t [s]; for the state see `Plant.slots`."""

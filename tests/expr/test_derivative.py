@@ -258,6 +258,26 @@ def test_a_body_with_its_derivatives_runs_on_numbers_on_expressions_and_in_funct
     assert on_numbers(3.0, 4.0) == ([36.0, 7.0], [(12.0,), (0.0,)])
 
 
+def test_dense_derivatives_on_numbers_are_those_of_the_graph():
+    table = Table([0.0, 1.0, 2.0], [0.0, 0.5, 3.0], "linear")
+    halved = shared(lambda x: x * x / 2.0, "halved")
+
+    def text(a, t, b):
+        x, y = a
+        (root,) = loop([x], lambda r: [(r + x / r) / 2.0], lambda r: abs(r * r - x) < 1e-15, 50)
+        kinked = where(x < y, x * y, abs(b) * fma(x, y, b))
+        (defined,) = implicit([1.0 * b], lambda: [b * x])
+        return {"sums": [halved(x) + sin(y) - t, lookup(table, b) / cos(x)], "other": (root, kinked, defined, 3.0)}
+
+    with differentiable():
+        dense, graph = (both(text, (2, 0), "text", dense)([0.7, 1.1], 0.3, 0.9) for dense in (True, False))
+    (found, exact), (value, other) = (map(expr.leaves, pair) for pair in zip(dense, graph, strict=True))
+    assert found == exact
+    assert value == pytest.approx(other, rel=1e-15)
+    assert value[0:3] == pytest.approx([0.0, 0.7, math.cos(1.1)], rel=1e-15)  # of the first by b, x and y
+    assert all(type(slope) is float for slope in value)
+
+
 def test_a_derivative_may_be_differentiated_again():
     f = jacobian(jacobian(trace(lambda x: [sin(x) * x], ["x"])))
     assert f.outputs[1] is f.outputs[2]  # the first derivative, once as an output and once as a derivative

@@ -109,6 +109,24 @@ def test_every_plant_has_the_derivatives_that_difference_quotients_tell(plant):
     assert close(tool, slopes(lambda x: np.array(plant.observe(t, [*x, *state[n:]]))[place], q), 1.0)
 
 
+def test_the_equations_of_a_large_arm_have_the_derivatives_that_difference_quotients_tell(arms):
+    arm = arms.serial("RRPRS" * 3 + "RR")
+    plant = Plant(arm, constant("torque", [0.1] * 17))
+    rng = random.Random(3)
+    state = [rng.uniform(-1.0, 1.0) for _ in plant.slots]
+    lin = linearize(plant, 0.0, state)
+    lower = crba(arm, state[:17])
+    for i, row in enumerate(lower):
+        assert lin.M[i][: i + 1] == pytest.approx(row, rel=1e-12, abs=1e-12 * row[i])
+
+    def along(h):
+        return np.array(plant.motion(0.0, [x + h * math.sin(i) for i, x in enumerate(state)])[1])
+
+    a, b, c, d = (along(step * 1e-4) for step in (-2, -1, 1, 2))
+    expected = (a - 8 * b + 8 * c - d) / 12e-4
+    assert close(np.array(lin.A)[17:] @ np.sin(np.arange(34)), expected, np.abs(lin.qdd).max())
+
+
 def test_a_whole_motor_has_the_derivatives_that_difference_quotients_tell(arms):
     # brushes, an amplifier at its limit of voltage on one joint and of current on another, gear losses, inductance
     arm = arms.serial("RRP", seed=5, motors=True)
