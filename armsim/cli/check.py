@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from armsim.cli.options import Display, display_options, flag, print_json
+from armsim.cli.options import Display, Overrides, display_options, flag, print_json, set_option
 from armsim.records import as_plain
 from armsim.reports.collision import collision_lines
 from armsim.reports.table import wrapped
@@ -29,6 +29,7 @@ Examples:
   armsim check my_arm.yaml my_scenario.yaml
   armsim check --strict robots/*.yaml
   armsim check --collision my_scenario.yaml    # what the arm touches
+  armsim check my_scenario.yaml --set integrator.dt=1e-3
 """,
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -38,8 +39,11 @@ Examples:
     help="Say what the arm of a scenario touches when it runs, itself or the world, and how near it comes.",
 )
 @flag("--reference", help="With --collision: along the reference of its controller, without a run.")
+@set_option
 @display_options
-def command(files: tuple[str, ...], strict: bool, collision: bool, reference: bool, display: Display) -> int:
+def command(
+    files: tuple[str, ...], overrides: Overrides, strict: bool, collision: bool, reference: bool, display: Display
+) -> int:
     """List all faults and doubts of robot, scenario and study files, without running them.
 
     For a scenario, check says whether its step would blow up, and what else there is to know. Exits with 1 if a file has
@@ -47,7 +51,7 @@ def command(files: tuple[str, ...], strict: bool, collision: bool, reference: bo
     """
     from armsim.loading.check import check
 
-    results = [_Result(check(file)) for file in files]
+    results = [_Result(check(file, overrides)) for file in files]
     for result in results:
         if collision or reference:
             result.collide(reference)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 
 from armsim.control import Controller
+from armsim.document.overrides import Overrides
 from armsim.document.robot import FORMAT as ROBOT_FORMAT
 from armsim.document.scenario import FORMAT as SCENARIO_FORMAT
-from armsim.errors import FileFaults
+from armsim.errors import FileFaults, UsageError
 from armsim.files.faults import Fault, Report
 from armsim.files.nodes import Map, Place, shown
 from armsim.files.shipped import shipped_path
@@ -45,10 +46,17 @@ class Checked:
     scenario: Scenario | None = None
 
 
-def check(path_or_name: str | os.PathLike[str]) -> Checked:
+def check(path_or_name: str | os.PathLike[str], overrides: Overrides | None = None) -> Checked:
     """Check a file, or what is shipped under a name (a robot before a scenario).
 
     Never raises for what a file contains; all faults are in the result.
+
+    Args:
+        path_or_name: The file.
+        overrides: Values in place of its own, by path.
+
+    Raises:
+        UsageError: There are values for a study, which has its own.
     """
     name = os.fspath(path_or_name)
     path = name
@@ -58,13 +66,16 @@ def check(path_or_name: str | os.PathLike[str]) -> Checked:
     try:
         kind = kind_of(path)
         if kind == "study":  # `armsim.tuning.check` goes on
+            if overrides:
+                mend = "write them under `set` in the study"
+                raise UsageError.of(name, "no values beside a study, which has its own", ", ".join(overrides), mend)
             return Checked(name, kind, (), ())
         if kind == "scenario":
-            scenario = build_scenario(load_scenario_file(path))
+            scenario = build_scenario(load_scenario_file(path, overrides))
             robot, arm, inline = scenario.file.robot, scenario.arm, _robot_path(scenario)
             warnings = scenario_doubts(scenario)
         else:
-            robot, inline = load_robot_file(path), ""
+            robot, inline = load_robot_file(path, overrides), ""
             arm = build_robot(robot.document)
             warnings = [*robot.remarks, *doubts(arm, robot.document)]
     except FileFaults as error:

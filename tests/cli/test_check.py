@@ -36,6 +36,20 @@ def test_faults_are_printed_and_end_with_1(armsim, empty_folder, told):
     told(ended.out)
 
 
+def test_values_in_place_of_a_files_are_checked_with_it(armsim, empty_folder, told):
+    shutil.copy(ROOT / "configs" / "two_link_hold.yaml", empty_folder)
+    assert armsim("check", "two_link_hold", "--set", "duration=4").out == "two_link_hold: a sound scenario\n"
+    ended = armsim(
+        "check", "two_link_hold.yaml", "--set", "robot=two_link", "--set", "integrator.dt=0.1", "--unset", "duration"
+    )
+    assert (ended.code, ended.err) == (1, "")
+    told(ended.out)
+    told(armsim("check", "arm5_gripper", "--set", "joints[R2].motor.gear=0").out)
+    study = armsim("check", "arm5_gains", "--set", "set.duration=1")
+    assert (study.code, study.out) == (2, "")
+    told(study.err)
+
+
 def test_warnings_are_faults_only_where_asked_for(armsim, doubtful, told):
     ended = armsim("check", "doubtful.yaml")
     assert (ended.code, ended.err) == (0, "")
