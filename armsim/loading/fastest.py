@@ -9,22 +9,27 @@ import numpy as np
 
 from armsim.loading.path_limits import PathLimits, RowLabel
 from armsim.references.joint_path import JointPath
-from armsim.references.phase_plane import PathTiming, PhasePlane, Unreachable, halved
+from armsim.references.phase_plane import NO_INERTIA, PathTiming, PhasePlane, Unreachable, halved
 
 Array = Any  # numpy's
-ACCURACY = 3e-4  # relative: by how much the time changes with half the intervals
-HELD = 1e-6  # relative: limits hold between the points of the grid
+ACCURACY = 1e-4  # relative, of the time: what intervals give away in all
+HELD = 5e-7  # relative: limits hold within the intervals of the grid
 AIM = 2e-7  # to which they are lowered
-POINTS = 100  # of the first grid
+POINTS = 64  # of the first grid
+ENOUGH = 400  # of fewer points all intervals are halved before a path is refused
 MOST_POINTS = 3200
-INNER = np.linspace(0.0, 1.0, 17)  # parts of an interval at which limits are looked at
-ROUNDS = 10  # of tightening limits
-STIFF = 3e-4  # relative, of limits within an interval: more than what makes its acceleration constant
+INNER = np.linspace(0.0, 1.0, 9)  # parts of an interval at which limits are looked at
+ROUNDS = 60  # of refinement and of lowering limits
+MUCH = 8.0  # parts of the accuracy: an interval that gives away more is quartered
+STIFF = 1.0  # duration of an interval times the decay of speed by its limit
+SWITCH = 1e-3  # relative: with less of a limit used at an end, another one takes over within the interval
+CLOSER = 10.0  # times that are given away there count so often, as instants of switching take few points
 SHORTEST = 3e-6  # of the duration: an interval that is not split any more, as its quintic would be rounding
 REFUSED = 1e-4  # relative: a limit that is still exceeded by more cannot be kept
-FEW = 300  # intervals: of fewer all are halved
-BEND = 0.06  # the angle √|c| h of s'' = c s + const in an interval: of a greater one it is halved
 REACHED = 1e-2  # relative: a limit that is nearer binds
+FEW = 100  # intervals: of fewer all are halved
+BEND = 0.15  # the angle √|c| h of s'' = c s + const in an interval: of a greater one it is halved
+TINY = 1e-300
 
 Extra = Callable[[Array, Array], Array]  # rows of the tool at path parameters, by the pieces of the path
 
@@ -53,18 +58,15 @@ class PathRows:
         middle = (self.path.breaks[k] + self.path.breaks[k + 1]) / 2
         return np.concatenate([rows, self.extra(s, middle)], axis=1)
 
-    def between(self, s: Array) -> tuple[Array, Array, Array]:
-        """Rows where each interval begins, where it ends, and within it, shape (points, N, R, 4)."""
-        middle = (s[1:] + s[:-1]) / 2
-        k = self.path.piece(middle)
-        direction = np.sign(self.path.at(middle, k)[1])
-        left, right = self.at(s[:-1], k, direction), self.at(s[1:], k, direction)
-        return left, right, np.stack([left, *(self.inside(s, k, part) for part in INNER[1:-1]), right])
-
-    def inside(self, s: Array, k: Array, part: float) -> Array:
-        """Rows at a part of each interval."""
-        x = s[:-1] + part * np.diff(s)
-        return self.at(x, k, np.sign(self.path.at(x, k)[1]))
+    def between(self, s: Array) -> Array:
+        """Rows at parts of intervals, shape (parts, N, R, 4)."""
+        parts = s[:-1] + INNER[:, None] * np.diff(s)
+        parts[-1] = s[1:]
+        k = np.tile(self.path.piece((s[1:] + s[:-1]) / 2), (len(INNER), 1))
+        inside = parts.copy()  # at an end a joint may turn back: its direction is that within the interval
+        inside[[0, -1]] = (s[1:] + s[:-1]) / 2
+        direction = np.sign(self.path.at(inside.ravel(), k.ravel())[1])
+        return self.at(parts.ravel(), k.ravel(), direction).reshape(*parts.shape, -1, 4)
 
     def still(self, s: Array) -> Array:
         """By how much limits of joints are exceeded where the arm stands still, relative, shape (m, rows)."""
@@ -77,61 +79,85 @@ class PathRows:
 
 
 def used(timing: PathTiming, rows: Array) -> Array:
-    """By how much rows within intervals exceed their limits, relative; shape (points, N, R)."""
+    """By how much rows within intervals exceed their limits, relative; shape (parts, N, R)."""
     part, delta = INNER[:, None], np.diff(timing.s)
     u = timing.begin + (timing.end - timing.begin) * part
-    x = timing.w[:-1] ** 2 + delta * part * (timing.begin + u)
-    x = np.maximum(x, 0.0)
+    x = np.maximum(timing.w[:-1] ** 2 + delta * part * (timing.begin + u), 0.0)
     terms = np.stack([u, x, np.sqrt(x), np.ones_like(x)], axis=2)
-    return (rows * terms[:, :, None, :]).sum(axis=3)
-
-
-def held_timing(
-    s: Array, left: Array, right: Array, inner: Array, speeds: tuple[float, float]
-) -> tuple[PathTiming, Array]:
-    """The fastest motion on a grid that keeps to limits within its intervals, too; and by how much each is still exceeded.
-
-    Where one would be exceeded, the acceleration of the interval becomes constant, as that of implicit Euler steps, which a limit
-    that pulls the speed to itself needs; where that does not suffice, the limit is lowered there.
-    """
-    less, share, every = np.zeros(left.shape[:2]), np.full(len(left), 0.5), np.arange(len(left))
-    for i in range(ROUNDS):
-        rows = [np.concatenate([x[..., :3], (x[..., 3] + less)[..., None]], axis=2) for x in (left, right)]
-        try:
-            timing = PhasePlane(s, rows[0], rows[1], share).timing(*speeds)
-        except Unreachable:
-            if i:  # limits have been lowered by too much
-                break
-            raise
-        over = used(timing, inner).max(axis=0)
-        row = over.argmax(axis=1)
-        turning = (timing.begin < 0.0) & (timing.end > 0.0)  # between them it could come to rest, and turn back
-        most = np.where(turning, np.maximum(over[every, row], STIFF + HELD), over[every, row])
-        if most.max() < HELD:
-            break
-        stiff = (most > STIFF) & (share == 0.5)
-        share = np.where(stiff, inner[len(INNER) // 2, every, row, 0] > 0.0, share)
-        less += np.where((over > AIM) & ~stiff[:, None], 1.2 * over + AIM, 0.0)
-    return timing._replace(row=np.where(most > -REACHED, row, -1)), most
+    return (rows @ terms[..., None])[..., 0]
 
 
 def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float = ACCURACY) -> PathTiming:
-    """The fastest motion along a path, from a path speed to another one; raises `Unreachable` where there is none."""
-    s, before = rows.path.grid(POINTS), np.inf
-    while True:
-        timing, most = held_timing(s, *rows.between(s), speeds)
-        total = float(timing.h.sum())
-        split = most > HELD
-        if abs(total - before) > accuracy * total:
-            split[:] = True
-        split &= timing.h > SHORTEST * total
-        if not split.any() or len(s) > MOST_POINTS:
-            worst = int(most.argmax())
-            if most[worst] > REFUSED:
-                raise Unreachable(float(s[worst]), (int(timing.row[worst]),))
-            return smooth(timing)
-        before = total
-        s = halved(timing, np.flatnonzero(split)).s
+    """The fastest motion along a path, from a path speed to another one.
+
+    Intervals that give away more than their part of the accuracy are split. Where a limit is exceeded within another one, it is
+    lowered there; where it pulls the speed to itself, or the path could come to rest and turn back, the acceleration of the
+    interval becomes constant, as that of implicit Euler steps.
+
+    Raises:
+        Unreachable: There is none.
+    """
+    s, best, found = rows.path.grid(POINTS), np.inf, None
+    less, share = np.zeros((len(s) - 1, len(rows.labels))), np.full(len(s) - 1, 0.5)
+    for _ in range(ROUNDS):
+        given, every = rows.between(s), np.arange(len(s) - 1)
+        ends = given[[0, -1]]
+        ends[..., 3] += less
+        try:
+            timing = PhasePlane(s, ends[0], ends[1], share).timing(*speeds)
+        except Unreachable:
+            if found is not None:  # limits have been lowered by too much
+                break
+            if len(s) > ENOUGH:
+                raise
+            finer = np.insert(s, every + 1, (s[1:] + s[:-1]) / 2)
+        else:
+            most = used(timing, given).max(axis=0)
+            row = most.argmax(axis=1)
+            worst = most[every, row]
+            lost, decay = losses(timing, given)
+            turning = (timing.begin < 0.0) & (timing.end > 0.0)
+            stiff = ((decay > STIFF) | turning) & (share == 0.5)
+            parts = lost * len(lost) / accuracy * (lost.sum() > accuracy and len(s) < MOST_POINTS)
+            split = (parts > 1.0) & (timing.h > SHORTEST * timing.h.sum())
+            timing = timing._replace(row=np.where(worst > -REACHED, row, -1))
+            if not split.any():
+                if worst.max() < best:
+                    best, found = worst.max(), timing
+                if best < HELD and not stiff.any():
+                    break
+            share = np.where(stiff, given[len(INNER) // 2, every, row, 0] > 0.0, share)
+            less += np.where((most > AIM) & ~(stiff | split)[:, None], 1.2 * most + AIM, 0.0)
+            i = np.flatnonzero(split)
+            again = (i + np.arange(len(i)))[parts[i] > MUCH]
+            finer = halved(halved(timing, i), np.sort([again, again + 1], axis=0).T.ravel()).s
+        parent = np.searchsorted(s, (finer[1:] + finer[:-1]) / 2) - 1
+        part = np.diff(finer) / np.diff(s)[parent]
+        s, less, share = finer, less[parent] * part[:, None] ** 2, np.where(part < 1.0, 0.5, share[parent])
+    if found is None or best > REFUSED:
+        k = int(worst.argmax())
+        raise Unreachable(float(timing.s[k]), (int(row[k]),))
+    return smooth(found)
+
+
+def losses(timing: PathTiming, rows: Array) -> tuple[Array, Array]:
+    """Of each interval the share of the time that is given away in it, and its duration times the decay of speed by its limit.
+
+    A part ε of the nearest limit that is not used lowers the speed by ε h / (|A| + h (2 B w + C)); that lasts, but for the decay.
+    """
+    over = used(timing, rows)
+    every, row = np.arange(len(timing.h)), over.max(axis=0).argmax(axis=1)
+    A, B, C, _ = rows[len(INNER) // 2, every, row].T
+    h = np.where(np.isfinite(timing.h), timing.h, 0.0)
+    total, w = h.sum(), np.diff(timing.s) / timing.h
+    mean = (timing.s[-1] - timing.s[0]) / total
+    inert, pull = np.abs(A) + TINY, np.maximum(2.0 * B * w + C, 0.0)
+    missed = np.abs(over.max(axis=2))
+    slower = missed.mean(axis=0) * h / (inert + h * pull)
+    switches = missed[[0, -1]].max(axis=0) > SWITCH
+    lasts = np.where(switches, 0.0, inert * total / (inert + pull * total))
+    lost = slower * (w / mean**2 * lasts + np.where(switches, CLOSER, 1.0) * h / (w + TINY)) / total
+    return np.where(h > 0.0, lost, np.inf), np.where(inert > NO_INERTIA, pull * h / inert, 0.0)
 
 
 def smooth(timing: PathTiming) -> PathTiming:

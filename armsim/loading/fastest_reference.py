@@ -16,7 +16,7 @@ from armsim.loading.fastest import HELD, Extra, PathRows, fastest_timing
 from armsim.loading.path_limits import PathLimits, RowLabel
 from armsim.loading.tool_motion import Blocked, Follower
 from armsim.loading.tool_reference import ToolPath
-from armsim.model import Arm
+from armsim.model import Arm, Joint
 from armsim.references.fastest_motion import FastestMotion, FastestStage, fastest_motion
 from armsim.references.hermite import quintic_hermite
 from armsim.references.joint_path import JointPath, straight, through
@@ -27,6 +27,7 @@ from armsim.references.tool_path import Leg, Span, ToolMotion
 Array = Any  # numpy's
 ORDERS = {"cubic": 3, "quintic": 5}
 SAME = 1e-9  # rad or m: points that are nearer to each other are one
+LOOKED_AT = 1000  # points of a path: whether it stays within the ranges of joints
 AT_REST = (0.0, 0.0)
 LimitedPath = tuple[JointPath, Extra | None, tuple[RowLabel, ...]]  # with rows of the tool, and what they bound
 
@@ -47,7 +48,7 @@ class FastestReference:
             raise UsageError.of("control.reference.fastest", expected, "one of them left open", mend)
         self.x, self.arm = x, arm
         speed, acceleration = (None, None) if x.of_tool else (x.speed, x.acceleration)
-        self.share = (1.0 - (x.margin or 0.0)) * (1.0 - HELD)
+        self.share = (1.0 - (x.margin or 0.0)) * (1.0 - 2.0 * HELD)
         self.limits = PathLimits(arm.heaviest, output, command, speed, acceleration, self.share)
         self.begin, self.speeds = x.start or 0.0, tuple(x.path_speeds or AT_REST)
 
@@ -141,12 +142,16 @@ class FastestReference:
     def refusal(self, rows: PathRows, s: float, binding: Sequence[int]) -> FileFaults:
         """That no speed leads along the path at a point of it, and which limit does not let it."""
         begin, end = rows.path.breaks[[0, -1]].tolist()
+        left = out_of_range(rows.path, self.arm.joints)
+        s = s if left is None else left[0]
         where = f"{100.0 * (s - begin) / (end - begin):.4g} % along it"
         q = rows.path.at(np.array([s]), rows.path.piece(np.array([s])))[0][0]
         where += f", at q = [{', '.join(f'{x:.5g}' for x in q)}]"
         held = rows.still(np.array([s]))[0]
         k = int(held.argmax())
-        if held[k] > 0.0:
+        if left is not None:
+            found, mend = left[1], "keep it within the ranges of the joints, whose stops push back"
+        elif held[k] > 0.0:
             label = rows.labels[k]
             found = f"{label.joint} needs {held[k] + 1.0:.4g} times the limit of its {label.quantity} to stand still"
             mend = "lead it elsewhere, or give it a stronger motor or less load"
@@ -163,6 +168,20 @@ class FastestReference:
     def fault(self, expected: str, found: str, mend: str) -> FileFaults:
         """The fault of the reference."""
         return FileFaults([Fault(self.x.place, "control.reference", expected, found, mend)])
+
+
+def out_of_range(path: JointPath, joints: Sequence[Joint]) -> tuple[float, str] | None:
+    """Where a path first leaves the range of a joint, and how far it gets, in words; None if it does not."""
+    s = path.grid(LOOKED_AT)
+    q = path.at(s, path.piece(s))[0]
+    found = []
+    for joint, x in zip(joints, q.T, strict=True):
+        for bound, sign in zip(joint.bounds, (-1.0, 1.0), strict=True):
+            if bound is not None and (over := sign * (x - bound)).max() > SAME:
+                far, unit = x[over.argmax()], joint.kind.length
+                words = f"{joint.name} leaves its range at {bound:.5g} {unit} and gets to {far:.5g} {unit}"
+                found.append((float(s[(over > SAME).argmax()]), words))
+    return min(found, default=None)
 
 
 def spans_along(stage: FastestStage, legs: Sequence[Leg]) -> list[Span]:
