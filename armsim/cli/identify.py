@@ -134,10 +134,10 @@ def command(
 ) -> int:
     """Find numbers of ROBOT that explain logs of the real arm, and tell how sure they are.
 
-    LOG is a CSV or Parquet file as `armsim replay` reads it: times, measured positions, and voltages, currents or torques. The
-    motion is simulated in windows, and the numbers are those that leave the least. Each has a 95 % confidence interval; what
-    the log cannot see keeps the file's value, and is named with the motion that would show it. The end of each log is held
-    back to test what was found.
+    LOG is a CSV or Parquet file as `armsim replay` reads it, times, measured positions, and voltages, currents or torques; or
+    the folder of a run. The motion is simulated in windows, and the numbers are those that leave the least. Each has a 95 %
+    confidence interval; what the log cannot see keeps the file's value, and is named with the motion that would show it. The
+    end of each log is held back to test what was found.
 
     -o writes identified.yaml, the robot file with the numbers found, identification.yaml, which says how, and fit.csv. Exits
     with 1 where the model does not explain the log: what is left is not noise.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import field
+from dataclasses import field, replace
+from typing import Any
 
 from armsim.files.faults import MOST, Report, refuse
 from armsim.files.nodes import Place, clipped
@@ -68,6 +69,19 @@ class DataTable(Mapping[str, Sequence[float]]):
 
     def __contains__(self, heading: object) -> bool:
         return heading in self.cells
+
+    def beside(self, other: DataTable, path: str) -> DataTable:
+        """The columns of this table and of another one with the same rows, as one; columns of both are this one's.
+
+        Raises:
+            FileFaults: The other has another number of rows.
+        """
+        own, more = (len(next(iter(table.cells.values()))) for table in (self, other))
+        if own != more:
+            raise refuse(other.top, "", f"as many rows as {self.path} has, {own}", str(more), "name one of both files")
+        kept = ("cells", "faults", "missing", "gaps")
+        merged: Any = {name: {**getattr(other, name), **getattr(self, name)} for name in kept}
+        return replace(self, path=path, text=self.text | other.text, **merged)
 
     def is_text(self, heading: str) -> bool:
         """Whether a column has so many cells that are no numbers, or missing, that it is not meant to hold numbers."""

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial, reduce
 from os import PathLike
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from armsim.actuation.motor import torque
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
+from armsim.files.run_record import run_record
 from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
 from armsim.loading.voltage import voltage_refusal
@@ -86,7 +88,7 @@ def read_log(
 
     Args:
         path: A CSV or Parquet file with t_s (or t), q_<joint>_rad (or _deg, _m), perhaps qd_<joint>_rad_s, and voltage_<joint>_V,
-            tau_motor_<joint>_Nm or current_<joint>_A.
+            tau_motor_<joint>_Nm or current_<joint>_A; or the folder of a run that has them in its tables.
         arm: The arm that was logged.
         columns: From these names to columns of the log, or to formulas of them: a YAML file, its text in braces, or a mapping.
         currents: Whether currents stay what they are; they are turned into the arm's torques otherwise.
@@ -96,7 +98,7 @@ def read_log(
         UsageError: There are voltages or currents for a joint without a motor.
     """
     name = os.fspath(path)
-    table = read_table(name)
+    table = _run_table(name) if os.path.isdir(name) else read_table(name)
     named = renamed(table, columns, list(_known(arm)), arm.name)
     kinds = ["q"] + [kind for kind in ("qd",) if _any(named, arm, kind)]
     inputs = next((kind for kind in INPUTS if _any(named, arm, kind)), None)
@@ -131,6 +133,20 @@ def read_log(
     else:
         inputs_from = "voltage" if output == "voltage" else "torque at the joints"
     return MeasuredLog(name, t, q, qd, u, output, inputs_from, tuple(notes))
+
+
+def _run_table(folder: str) -> DataTable:
+    """All columns of a run's folder.
+
+    Raises:
+        UsageError: It has none.
+        FileFaults: A table is damaged; says where and why.
+    """
+    tables = [read_table(path) for path in run_record(folder).tables]
+    if not tables:
+        expected, mend = "a CSV or Parquet file, or the folder of a run", "name a file in it"
+        raise UsageError.of(folder, expected, "a folder without tables of rows", mend)
+    return reduce(partial(DataTable.beside, path=folder), tables)
 
 
 def _known(arm: Arm) -> Iterator[str]:

@@ -80,6 +80,32 @@ def as_a_robot_logs(plain):
     return columns, names
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_folder_of_a_run_or_a_recording_is_a_log(recording, arm, tmp_path, ending):
+    run = armsim.simulate("arm5_hold", {"duration": 0.1, "log.format": ending})
+    run.save(tmp_path / "run")
+    recording.save(tmp_path / "recording")
+    log, whole = read_log(tmp_path / "run", arm), read_log(tmp_path / "recording", arm)
+    for kind in ("t", "q", "qd"):
+        np.testing.assert_array_equal(getattr(log, kind), getattr(run, kind))
+    voltages = read_table(str(tmp_path / "run" / f"torque.{ending}"))
+    np.testing.assert_array_equal(log.inputs.T, [voltages[f"voltage_R{i}_V"] for i in range(1, 6)])
+    np.testing.assert_array_equal(whole.q, recording.states[:, :5])
+    np.testing.assert_array_equal(whole.inputs, recording.inputs)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="a folder without tables of rows"):
+        read_log(tmp_path / "empty", arm)
+
+
+def test_tables_of_a_run_that_do_not_belong_together_are_refused(arm, tmp_path):
+    run = armsim.simulate("arm5_hold", {"duration": 0.1})
+    run.save(tmp_path / "run")
+    lines = (tmp_path / "run" / "torque.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "run" / "torque.csv").write_text("".join(lines[:-1]))
+    with pytest.raises(FileFaults, match=r"as many rows as .* has, 11"):
+        read_log(tmp_path / "run", arm)
+
+
 def test_formulas_of_columns_beside_text_give_the_log_in_si_units(plain, arm, tmp_path):
     columns, names = as_a_robot_logs(plain)
     path = write(tmp_path, columns)
