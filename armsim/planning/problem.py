@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -86,7 +87,7 @@ class Linearised:
         S: Derivatives of the ends, (N, k, k + n).
         cost: The cost.
         gradient: Of it with each interval's end by its beginning, (N, k + n).
-        hessian: Likewise, positive semidefinite, (N, k + n, k + n).
+        curvature: Second derivatives of the cost's halves at both ends of intervals, (N, k + n, k + n).
         values: Bounded quantities and their derivatives by the stage's variables, by name of the conditions; of an interval's
             end also what the quantities are at the end of the linearised interval.
     """
@@ -95,8 +96,20 @@ class Linearised:
     S: Array
     cost: float
     gradient: Array
-    hessian: Array
+    curvature: tuple[Array, Array]
     values: Mapping[str, tuple[Array, ...]]
+
+    @property
+    def chain(self) -> Array:
+        """Derivatives of the end of each interval, and of its inputs, by its beginning and inputs."""
+        N, k, w = self.S.shape
+        return np.concatenate([self.S, np.broadcast_to(np.eye(w)[k:], (N, w - k, w))], 1)
+
+    @property
+    def hessian(self) -> Array:
+        """Of the cost, with each interval's end by its beginning, positive semidefinite."""
+        begin, end = map(semidefinite, self.curvature)
+        return begin + self.chain.transpose(0, 2, 1) @ end @ self.chain
 
 
 @record
@@ -184,34 +197,39 @@ class Problem:
                 conditions.append(ConditionBlock(name, stages, rows, sign, sign * bound[rows], pattern, slack))
         return MultistageProgram(self.k, self.n, slacks, conditions, len(self.start))
 
-    def linearised(self, at: Trajectory) -> Linearised:
-        """The problem at a trajectory, in its own units."""
-        x, u, N, k0 = at.x, at.u, self.N, len(self.start)
-        ends, by = self.interval(x[:-1, :k0], u, self.lengths(at)[:, None], np.array([float(self.steps)]))
+    def linearised(self, at: Trajectory, moved: tuple[Linearised, Array] | None = None) -> Linearised:
+        """The problem at a trajectory, in its own units.
+
+        Args:
+            at: The trajectory.
+            moved: What is known of the problem there, and by how much the beginning of each interval and its inputs are moved,
+                each by itself and its end along with it, (N, k + n).
+        """
+        x, u, N, k0 = at.x[:-1], at.u, self.N, len(self.start)
+        if moved is not None:
+            x, u = x + moved[1][:, : self.k], u + moved[1][:, self.k :]
+        lengths = x[:, k0:] if self.free else np.full((N, 1), self.length)
+        ends, by = self.interval(x[:, :k0], u, lengths, np.array([float(self.steps)]))
         S = np.zeros((N, self.k, self.k + self.n))
         S[:, :k0, :k0], S[:, :k0, self.k :] = by[:, :, :k0], by[:, :, k0:-1]
-        defects = np.zeros((N, self.k))
-        defects[:, :k0] = ends + self.correction - x[1:, :k0]
+        after = np.concatenate([ends + self.correction, x[:, k0:]], 1)
         if self.free:
             S[:, :k0, k0], S[:, k0, k0] = by[:, :, -1], 1.0
-            defects[:, k0] = x[:-1, k0] - x[1:, k0]
-        chain = np.concatenate([S, np.broadcast_to(np.eye(self.k + self.n)[self.k :], (N, self.n, self.k + self.n))], 1)
-        off = np.concatenate([defects, np.zeros((N, self.n))], 1)
-        knots = np.arange(N + 1.0)[:, None]
+        defects = after - at.x[1:]
+        there = at.x[1:] if moved is None else after - moved[0].defects
+        off = np.concatenate([after - there, np.zeros((N, self.n))], 1)
+        knots, states = np.arange(N + 1.0)[:, None], np.concatenate([x, there[-1:]])
         values: dict[str, tuple[Array, ...]] = {}
-        cost, g, H = self.cost(x[:-1], u, knots[:-1])
-        more, g1, H1 = self.cost(x[1:], u, knots[1:])
-        H, H1 = semidefinite(H), semidefinite(H1)
-        back = chain.transpose(0, 2, 1)
-        gradient = g[:, 0] + products(back, g1[:, 0] + products(H1, off))
-        hessian = H + back @ H1 @ chain
+        cost, g, H = self.cost(x, u, knots[:-1])
+        more, g1, H1 = self.cost(there, u, knots[1:])
+        found = Linearised(defects, S, float(cost.sum() + more.sum()), g[:, 0], (H, H1), values)
         for name, it in self.bounded.items():
-            stages = self.stages(name)
             if name == "path" or self.is_mark(name):
-                values[name] = it.function(x[stages])
+                values[name] = it.function(states[self.stages(name)])
             elif name == "begin":
-                values[name] = it.function(x[:-1], u)
+                values[name] = it.function(x, u)
             else:
-                g, J = it.function(x[1:], u)
-                values[name] = g, J @ chain, g + products(J, off)
-        return Linearised(defects, S, float(cost.sum() + more.sum()), gradient, hessian, values)
+                c, J = it.function(there, u)
+                values[name] = c, J @ found.chain, c + products(J, off)
+        back = found.chain.transpose(0, 2, 1)
+        return replace(found, gradient=found.gradient + products(back, g1[:, 0] + products(H1, off)))

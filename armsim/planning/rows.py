@@ -53,14 +53,21 @@ class RowFunction:
         return np.array([isinstance(x, Expr) or x != 0.0 for x in slopes]).reshape(self._r, self._w)
 
 
-def semidefinite(H: Array) -> Array:
-    """Symmetric matrices (m, w, w) with their negative eigenvalues as zeros."""
+def definite(H: Array) -> bool:
+    """Whether symmetric matrices (m, w, w) have no negative eigenvalues but by rounding."""
     try:
         np.linalg.cholesky(H + 1e-12 * np.abs(H).max(initial=0.0) * np.eye(H.shape[-1]))
     except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(H)
-        return (vectors * np.maximum(values, 0.0)[:, None]) @ vectors.transpose(0, 2, 1)
-    return H
+        return False
+    return True
+
+
+def semidefinite(H: Array) -> Array:
+    """Symmetric matrices (m, w, w) with their negative eigenvalues as zeros."""
+    if definite(H):
+        return H
+    values, vectors = np.linalg.eigh(H)
+    return (vectors * np.maximum(values, 0.0)[:, None]) @ vectors.transpose(0, 2, 1)
 
 
 def products(matrices: Array, vectors: Array) -> Array:

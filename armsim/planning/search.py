@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from armsim.arm.arrays import Array
+from armsim.planning.curvature import convex, updated
 from armsim.planning.problem import Linearised, Problem, Trajectory
 from armsim.planning.rows import products
 from armsim.records import record
@@ -30,7 +31,9 @@ FIRMNESS = 1e-9, 1e-5, 100.0  # of the proximal term: at first, least, and great
 RESTORING = 1.0  # of it where defects are to be closed, and little else
 FLAT = 1e-9  # of the Hessian at first, beside the cost's own
 SHRINK = 0.3  # share by which the time may become shorter in an iteration
-STEEPEST = 10.0  # curvature that an update may bring, in units of the scales
+PATIENCE = 30  # iterations with updated Hessians, before they are taken by differences
+ASIDE = 1e-6  # of those, in units of the scales
+LEAST_TOLL = 1e-3
 LEAST_SIZE = 1e-12
 
 
@@ -110,7 +113,7 @@ class PlanSearch:
         self._program = problem.program()
         self._stage = np.concatenate(problem.scales)
         self._price, self._firmness = PRICES[0], FIRMNESS[0]
-        self._weights = np.zeros((problem.N, problem.k))  # of defects in the merit
+        self._toll: Array | float = 0.0  # of defects in the merit
         self._hessian: Array | None = None
         self._at = self._within(begin)
         self._now = problem.linearised(self._at)
@@ -135,7 +138,7 @@ class PlanSearch:
                     iterates.append(self._iterate(before + len(iterates), 0.0, began))
                     continue
                 pressure = step.pressure
-                gain = self._take(step)
+                gain = self._take(step, len(iterates) > PATIENCE)
                 size = max(np.abs(step.x).max(), np.abs(step.u).max(initial=0.0))
                 iterates.append(self._iterate(before + len(iterates), float(size), began))
                 if self._tell is not None:
@@ -175,10 +178,14 @@ class PlanSearch:
             before + 1, self._now.cost, float(defects.max()), missed, size, time.perf_counter() - began
         )
 
-    def _take(self, step: Step) -> float:
-        """Go as far as the merit falls as predicted; returns what was."""
-        size = np.abs(step.y)
-        self._weights = np.maximum(1.1 * size, 0.5 * (self._weights + size)) + 1e-3  # Powell 1978
+    def _take(self, step: Step, exactly: bool) -> float:
+        """Go as far as the merit falls as predicted; returns what was.
+
+        Args:
+            step: Where to go.
+            exactly: Whether the Hessian is then taken by differences of gradients, instead of updated.
+        """
+        self._toll = step.y
         now, before = self._now, self._merit(self._now)
         gain = before - now.cost / self._unit - step.merit
 
@@ -207,10 +214,22 @@ class PlanSearch:
             self._firmness *= 3.0
         elif ratio > GOOD:
             self._firmness = max(self._firmness / 6.0, FIRMNESS[1])
+        before_there = self._slope(now, step)
         moved = np.column_stack([(to.x - self._at.x)[:-1], to.u - self._at.u]) / self._stage
-        self._update(moved, self._slope(there, step) - self._slope(now, step))
         self._at, self._now = to, there
+        slope = self._slope(there, step)
+        if exactly:
+            self._hessian = np.stack([(self._slope(self._aside(j), step) - slope) / ASIDE for j in range(len(self._stage))], 2)
+        else:
+            assert self._hessian is not None
+            self._hessian = updated(self._hessian, moved, slope - before_there)
         return gain
+
+    def _aside(self, j: int) -> Linearised:
+        """The problem where the number j of every stage is a little larger."""
+        by = np.zeros((self.problem.N, len(self._stage)))
+        by[:, j] = ASIDE * self._stage[j]
+        return self.problem.linearised(self._at, (self._now, by))
 
     def _bent(self, now: Linearised, step: Step, there: Linearised) -> Linearised:
         """The problem with all that is not linear as it is after a step."""
@@ -243,7 +262,9 @@ class PlanSearch:
 
     def _merit(self, now: Linearised) -> float:
         defects, missed = self._infeasibility(now)
-        return float(now.cost / self._unit + (self._weights * defects).sum() + self._price * missed)
+        signed, firm = now.defects / self.problem.scales[0], np.abs(self._toll).max() + LEAST_TOLL
+        lagrangian = now.cost / self._unit + (self._toll * signed + 0.5 * firm * defects**2).sum()
+        return float(lagrangian + self._price * missed)
 
     def _infeasibility(self, now: Linearised) -> tuple[Array, float]:
         """Defects, in units of the scales; and by how much conditions are missed: in each stage the most, of targets the sum."""
@@ -279,11 +300,14 @@ class PlanSearch:
             name: (shifted[0] if shifted else g, J * stage[: J.shape[2]])
             for name, (g, J, *shifted) in now.values.items()
         }
+        defects = now.defects / sx
+        H, shift, carried = convex(self._hessian + near, S, defects, FIRMNESS[1] / N)
+        gradient = gradient + shift
         solved = program.solve(
-            (self._hessian + near, near[:k, :k]),
+            (H, near[:k, :k]),
             gradient,
             self._price,
-            (S, now.defects / sx),
+            (S, defects),
             (problem.start - self._at.x[0, :k0]) / sx[:k0],
             values,
             (lower, upper),
@@ -291,8 +315,10 @@ class PlanSearch:
         if solved is None:
             return None
         z, last, slacks, y, pressure = solved
-        merit = (gradient * z).sum() + 0.5 * (z * products(self._hessian, z)).sum() + self._price * slacks
-        return Step(np.concatenate([z[:, :k], last[None]]), z[:, k:], float(merit), y, pressure)
+        x = np.concatenate([z[:, :k], last[None]])
+        merit = (gradient * z).sum() + 0.5 * (z * products(H, z)).sum() + self._price * slacks
+        merit += 0.5 * (defects * products(carried, defects)).sum()
+        return Step(x, z[:, k:], float(merit), y + products(carried, x[1:]), pressure)
 
     def _slope(self, now: Linearised, step: Step) -> Array:
         """The gradient of the Lagrangian by the variables of each stage but the last, in units of the scales."""
@@ -305,18 +331,3 @@ class PlanSearch:
                 inner, w = stages < self.problem.N, J.shape[2]
                 found[stages[inner], :w] += products((J * stage[:w]).transpose(0, 2, 1), p)[inner]
         return found
-
-    def _update(self, s: Array, y: Array) -> None:
-        """Damped BFGS, stage by stage."""
-        B = self._hessian
-        assert B is not None
-        Bs = products(B, s)
-        sBs, sy = (s * Bs).sum(1), (s * y).sum(1)
-        short = sy < 0.2 * sBs
-        damping = np.where(short, 0.8 * sBs / np.where(short & (sBs > 0.0), sBs - sy, 1.0), 1.0)[:, None]
-        r = damping * y + (1.0 - damping) * Bs
-        sr = (s * r).sum(1)
-        some = (np.minimum(sBs, sr) > LEAST_SIZE**2) & ((r * r).sum(1) < STEEPEST * sr)
-        with_y = r[:, :, None] * r[:, None, :] / np.where(some, sr, 1.0)[:, None, None]
-        without = Bs[:, :, None] * Bs[:, None, :] / np.where(some, sBs, 1.0)[:, None, None]
-        self._hessian = B + np.where(some[:, None, None], with_y - without, 0.0)
