@@ -131,7 +131,7 @@ def _result(task: PlanTask, problem: Problem, found: Found, iterations: tuple[Se
     return MotionPlan(task, at.x[:, :k0], u, t, gains, iterations, facts)
 
 
-def _missed(problem: Problem, values: Mapping[str, tuple[Array, ...]], t: Array) -> tuple[Missed, ...]:
+def _missed(problem: Problem, values: Mapping[str, tuple[Array, Array]], t: Array) -> tuple[Missed, ...]:
     """The conditions that are not met, each once."""
     found: dict[tuple[str, str], Missed] = {}
     for name, it in problem.bounded.items():

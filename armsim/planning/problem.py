@@ -88,8 +88,7 @@ class Linearised:
         cost: The cost.
         gradient: Of it with each interval's end by its beginning, (N, k + n).
         curvature: Second derivatives of the cost's halves at both ends of intervals, (N, k + n, k + n).
-        values: Bounded quantities and their derivatives by the stage's variables, by name of the conditions; of an interval's
-            end also what the quantities are at the end of the linearised interval.
+        values: Bounded quantities and their derivatives by the stage's variables, by name of the conditions.
     """
 
     defects: Array
@@ -97,7 +96,7 @@ class Linearised:
     cost: float
     gradient: Array
     curvature: tuple[Array, Array]
-    values: Mapping[str, tuple[Array, ...]]
+    values: Mapping[str, tuple[Array, Array]]
 
     @property
     def chain(self) -> Array:
@@ -197,39 +196,33 @@ class Problem:
                 conditions.append(ConditionBlock(name, stages, rows, sign, sign * bound[rows], pattern, slack))
         return MultistageProgram(self.k, self.n, slacks, conditions, len(self.start))
 
-    def linearised(self, at: Trajectory, moved: tuple[Linearised, Array] | None = None) -> Linearised:
-        """The problem at a trajectory, in its own units.
+    def linearised(self, at: Trajectory, aside: Array | float = 0.0) -> Linearised:
+        """The problem at a trajectory, in its own units; what counts at the end of an interval counts where it ends.
 
         Args:
             at: The trajectory.
-            moved: What is known of the problem there, and by how much the beginning of each interval and its inputs are moved,
-                each by itself and its end along with it, (N, k + n).
+            aside: How far the beginning of each interval and its inputs are from it, (N, k + n).
         """
-        x, u, N, k0 = at.x[:-1], at.u, self.N, len(self.start)
-        if moved is not None:
-            x, u = x + moved[1][:, : self.k], u + moved[1][:, self.k :]
+        N, k0 = self.N, len(self.start)
+        x, u = np.split(np.concatenate([at.x[:-1], at.u], 1) + aside, [self.k], 1)
         lengths = x[:, k0:] if self.free else np.full((N, 1), self.length)
         ends, by = self.interval(x[:, :k0], u, lengths, np.array([float(self.steps)]))
         S = np.zeros((N, self.k, self.k + self.n))
         S[:, :k0, :k0], S[:, :k0, self.k :] = by[:, :, :k0], by[:, :, k0:-1]
-        after = np.concatenate([ends + self.correction, x[:, k0:]], 1)
         if self.free:
             S[:, :k0, k0], S[:, k0, k0] = by[:, :, -1], 1.0
-        defects = after - at.x[1:]
-        there = at.x[1:] if moved is None else after - moved[0].defects
-        off = np.concatenate([after - there, np.zeros((N, self.n))], 1)
-        knots, states = np.arange(N + 1.0)[:, None], np.concatenate([x, there[-1:]])
-        values: dict[str, tuple[Array, ...]] = {}
+        after = np.concatenate([ends + self.correction, x[:, k0:]], 1)
+        knots, states = np.arange(N + 1.0)[:, None], np.concatenate([x, at.x[-1:]])
+        values: dict[str, tuple[Array, Array]] = {}
         cost, g, H = self.cost(x, u, knots[:-1])
-        more, g1, H1 = self.cost(there, u, knots[1:])
-        found = Linearised(defects, S, float(cost.sum() + more.sum()), g[:, 0], (H, H1), values)
+        more, g1, H1 = self.cost(after, u, knots[1:])
+        found = Linearised(after - at.x[1:], S, float(cost.sum() + more.sum()), g[:, 0], (H, H1), values)
         for name, it in self.bounded.items():
             if name == "path" or self.is_mark(name):
                 values[name] = it.function(states[self.stages(name)])
             elif name == "begin":
                 values[name] = it.function(x, u)
             else:
-                c, J = it.function(there, u)
-                values[name] = c, J @ found.chain, c + products(J, off)
-        back = found.chain.transpose(0, 2, 1)
-        return replace(found, gradient=found.gradient + products(back, g1[:, 0] + products(H1, off)))
+                value, J = it.function(after, u)
+                values[name] = value, J @ found.chain
+        return replace(found, gradient=found.gradient + products(found.chain.transpose(0, 2, 1), g1[:, 0]))

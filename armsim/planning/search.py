@@ -33,7 +33,7 @@ FLAT = 1e-9  # of the Hessian at first, beside the cost's own
 SHRINK = 0.3  # share by which the time may become shorter in an iteration
 PATIENCE = 30  # iterations with updated Hessians, before they are taken by differences
 ASIDE = 1e-6  # of those, in units of the scales
-LEAST_TOLL = 1e-3
+TOLL, LEAST_TOLL = 100.0, 1e-3  # of the square of a defect, times the largest multiplier or so much
 LEAST_SIZE = 1e-12
 
 
@@ -190,7 +190,7 @@ class PlanSearch:
         gain = before - now.cost / self._unit - step.merit
 
         def falls(there: Linearised, share: float) -> bool:
-            return before - self._merit(there) >= ACCEPTED * share * gain - LEAST_SIZE * abs(before)
+            return before - self._merit(there) >= ACCEPTED * share * gain - PRECISE * (1.0 + abs(before))
 
         share, to = 1.0, self._moved(step, 1.0)
         there = self.problem.linearised(to)
@@ -229,15 +229,15 @@ class PlanSearch:
         """The problem where the number j of every stage is a little larger."""
         by = np.zeros((self.problem.N, len(self._stage)))
         by[:, j] = ASIDE * self._stage[j]
-        return self.problem.linearised(self._at, (self._now, by))
+        return self.problem.linearised(self._at, by)
 
     def _bent(self, now: Linearised, step: Step, there: Linearised) -> Linearised:
         """The problem with all that is not linear as it is after a step."""
         z = self._stage * np.concatenate([step.x, np.vstack([step.u, 0.0 * step.u[:1]])], axis=1)
         values = {}
-        for name, (g, J, *_) in now.values.items():
+        for name, (_, J) in now.values.items():
             moved = products(J, z[self.problem.stages(name), : J.shape[2]])
-            values[name] = g, J, there.values[name][0] - moved
+            values[name] = there.values[name][0] - moved, J
         return replace(now, defects=now.defects + there.defects, values=values)
 
     def _stiffer(self) -> str | None:
@@ -262,7 +262,7 @@ class PlanSearch:
 
     def _merit(self, now: Linearised) -> float:
         defects, missed = self._infeasibility(now)
-        signed, firm = now.defects / self.problem.scales[0], np.abs(self._toll).max() + LEAST_TOLL
+        signed, firm = now.defects / self.problem.scales[0], TOLL * (np.abs(self._toll).max() + LEAST_TOLL)
         lagrangian = now.cost / self._unit + (self._toll * signed + 0.5 * firm * defects**2).sum()
         return float(lagrangian + self._price * missed)
 
@@ -296,10 +296,7 @@ class PlanSearch:
             upper[k - 1] = min(most - length, length) / sx[-1]
         k0 = len(problem.start)
         gradient, S = now.gradient * stage / self._unit, now.S * stage / sx[:, None]
-        values = {
-            name: (shifted[0] if shifted else g, J * stage[: J.shape[2]])
-            for name, (g, J, *shifted) in now.values.items()
-        }
+        values = {name: (g, J * stage[: J.shape[2]]) for name, (g, J) in now.values.items()}
         defects = now.defects / sx
         H, shift, carried = convex(self._hessian + near, S, defects, FIRMNESS[1] / N)
         gradient = gradient + shift
