@@ -58,16 +58,15 @@ def plan(
     problem = task.problem(guess)
     search = PlanSearch(problem, guess, progress)
     found = search.run()
-    for k in range(ROUNDS):
+    for _ in range(ROUNDS):
         if found.status in FAILED:
             break
-        problem = search.problem
-        if k == 1 and isinstance(problem.length, tuple):  # rounded up to so many decimals, for the file
-            length = math.ceil(search.trajectory.x[0, -1] * 10**DECIMALS) / 10**DECIMALS
-            problem = replace(problem, length=(length, length))
-        correction = task.correction(search.trajectory, problem)
-        if search.correct(replace(problem, correction=correction)) < AGREED and k > 1:
-            break
+        problem = replace(search.problem, correction=task.correction(search.trajectory, search.problem))
+        if search.correct(problem) < AGREED:
+            if not isinstance(problem.length, tuple) or len({*problem.length}) == 1:
+                break
+            length = math.ceil(search.trajectory.x[0, -1] * 10**DECIMALS) / 10**DECIMALS  # for the file
+            search.correct(replace(problem, length=(length, length)))
         again = search.run(few=1)
         found = replace(again, status=found.status) if again.status == "solved" else again
     return _result(task, search.problem, found, search.iterations)

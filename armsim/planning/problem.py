@@ -218,11 +218,8 @@ class Problem:
         more, g1, H1 = self.cost(after, u, knots[1:])
         found = Linearised(after - at.x[1:], S, float(cost.sum() + more.sum()), g[:, 0], (H, H1), values)
         for name, it in self.bounded.items():
-            if name == "path" or self.is_mark(name):
-                values[name] = it.function(states[self.stages(name)])
-            elif name == "begin":
-                values[name] = it.function(x, u)
-            else:
-                value, J = it.function(after, u)
-                values[name] = value, J @ found.chain
+            on_states = name == "path" or self.is_mark(name)
+            where = [states[self.stages(name)]] if on_states else [x if name == "begin" else after, u]
+            value, J, *_ = it.function(*where)
+            values[name] = value, J @ found.chain if name == "end" else J
         return replace(found, gradient=found.gradient + products(found.chain.transpose(0, 2, 1), g1[:, 0]))

@@ -102,7 +102,6 @@ class MultistageProgram:
         gradient: Array,
         price: float,
         dynamics: tuple[Array, Array],
-        start: Array,
         values: Mapping[str, tuple[Array, Array]],
         bounds: tuple[Array, Array],
     ) -> tuple[Array, Array, float, Array, dict[str, Array]] | None:
@@ -113,7 +112,6 @@ class MultistageProgram:
             gradient: Of the cost, (N, k + n).
             price: Of the slacks.
             dynamics: Derivatives (N, k, k + n), and defects (N, k): an interval's end less the next knot.
-            start: What the given numbers of the first state have to change by.
             values: g (m, r) and J (m, r, w) by the name of conditions.
             bounds: Of the variables, (size,).
 
@@ -130,7 +128,7 @@ class MultistageProgram:
             "P": self._P.filled([hessians[0].ravel(), hessians[1].ravel()]),
             "c": c,
             "A": self._A.filled([np.ones(self.fixed), dynamics[0].ravel(), -np.ones(N * k)]),
-            "b": np.concatenate([start, -dynamics[1].ravel()]),
+            "b": np.concatenate([np.zeros(self.fixed), -dynamics[1].ravel()]),
             "x_l": bounds[0],
             "x_u": bounds[1],
         }

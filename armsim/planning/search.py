@@ -1,8 +1,9 @@
-"""Sequential quadratic programming with an exact l1 penalty.
+"""Sequential quadratic programming with elastic conditions.
 
 The step of each iteration is that of a quadratic program whose conditions are elastic (Fletcher 1985; Nocedal and Wright, chapter
-18), with a proximal term in place of a trust region. The Hessian of the Lagrangian is one block for each stage: at first the
-cost's own, then updated by damped BFGS (Powell 1978; Bock and Plitt 1984). A step that the merit refuses gets a correction of
+18), with a proximal term in place of a trust region. A step is judged by the augmented Lagrangian in what gaps are left between
+intervals, whose multipliers are the program's own, and by an exact penalty of conditions: a penalty of gaps that is exact, too,
+refuses the long steps along curved valleys that a swing-up asks for (Maratos 1978). A step that is refused gets a correction of
 second order, or is shortened.
 """
 
@@ -153,8 +154,9 @@ class PlanSearch:
                         status = "solved"
                     elif self._price >= PRICES[1]:
                         status = "infeasible"
-                    self._price *= 10.0
-                    merits.clear()
+                    else:
+                        self._price *= 10.0
+                        merits.clear()
         except KeyboardInterrupt:
             status = "interrupted"
         self.iterations += tuple(iterates)
@@ -219,7 +221,9 @@ class PlanSearch:
         self._at, self._now = to, there
         slope = self._slope(there, step)
         if exactly:
-            self._hessian = np.stack([(self._slope(self._aside(j), step) - slope) / ASIDE for j in range(len(self._stage))], 2)
+            self._hessian = np.stack(
+                [(self._slope(self._aside(j), step) - slope) / ASIDE for j in range(len(self._stage))], 2
+            )
         else:
             assert self._hessian is not None
             self._hessian = updated(self._hessian, moved, slope - before_there)
@@ -254,10 +258,11 @@ class PlanSearch:
         return self._within(Trajectory(self._at.x + share * step.x * sx, self._at.u + share * step.u * su))
 
     def _within(self, at: Trajectory) -> Trajectory:
-        """With inputs, and the length of intervals, within their bounds."""
-        x, length = at.x, self.problem.length
+        """From the start, with inputs, and the length of intervals, within their bounds."""
+        x, length, start = at.x.copy(), self.problem.length, self.problem.start
+        x[0, : len(start)] = start
         if isinstance(length, tuple):
-            x = np.column_stack([x[:, :-1], np.clip(x[:, -1], *length)])
+            x[:, -1] = np.clip(x[:, -1], *length)
         return Trajectory(x, np.clip(at.u, *self.problem.inputs))
 
     def _merit(self, now: Linearised) -> float:
@@ -294,7 +299,6 @@ class PlanSearch:
             length, (least, most) = self._at.x[0, -1], problem.length
             lower[k - 1] = max(least - length, -SHRINK * length) / sx[-1]
             upper[k - 1] = min(most - length, length) / sx[-1]
-        k0 = len(problem.start)
         gradient, S = now.gradient * stage / self._unit, now.S * stage / sx[:, None]
         values = {name: (g, J * stage[: J.shape[2]]) for name, (g, J) in now.values.items()}
         defects = now.defects / sx
@@ -305,7 +309,6 @@ class PlanSearch:
             gradient,
             self._price,
             (S, defects),
-            (problem.start - self._at.x[0, :k0]) / sx[:k0],
             values,
             (lower, upper),
         )

@@ -14,8 +14,9 @@ from armsim.files.csv_reader import read_csv
 from armsim.planning.feedback import gains_along
 
 
-def test_one_motor_swings_two_links_up():
-    found = armsim.plan("pendubot_swingup")
+@pytest.mark.parametrize("intervals", [40, 50, 80, 100])
+def test_one_motor_swings_two_links_up(intervals):
+    found = armsim.plan("pendubot_swingup", {"plan.intervals": intervals})
     assert found.status == "solved"
     assert found.run.scenario.method == "rodas"
     upright = found.run.state[:4]
