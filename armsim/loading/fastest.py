@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from armsim.loading.path_limits import PathLimits, RowLabel
+from armsim.loading.phase_plane import NO_INERTIA, PhasePlane, Unreachable, fitted, pieces_of
 from armsim.references.joint_path import JointPath
-from armsim.references.phase_plane import NO_INERTIA, PathTiming, PhasePlane, Unreachable, halved
+from armsim.references.path_timing import PathTiming, halved
 
 Array = Any  # numpy's
 ACCURACY = 1e-4  # relative, of the time: what intervals give away in all
@@ -30,6 +31,8 @@ REACHED = 1e-2  # relative: a limit that is nearer binds
 FEW = 100  # intervals: of fewer all are halved
 BEND = 0.15  # the angle √|c| h of s'' = c s + const in an interval: of a greater one it is halved
 TINY = 1e-300
+ENDS = (0, len(INNER) - 1)
+FASTEST = 1e6  # lengths of a path per second: no path speed is greater
 
 Extra = Callable[[Array, Array], Array]  # rows of the tool at path parameters, by the pieces of the path
 
@@ -58,13 +61,13 @@ class PathRows:
         middle = (self.path.breaks[k] + self.path.breaks[k + 1]) / 2
         return np.concatenate([rows, self.extra(s, middle)], axis=1)
 
-    def between(self, s: Array) -> Array:
+    def between(self, begin: Array, end: Array) -> Array:
         """Rows at parts of intervals, shape (parts, N, R, 4)."""
-        parts = s[:-1] + INNER[:, None] * np.diff(s)
-        parts[-1] = s[1:]
-        k = np.tile(self.path.piece((s[1:] + s[:-1]) / 2), (len(INNER), 1))
+        parts, middle = begin + INNER[:, None] * (end - begin), (begin + end) / 2
+        parts[-1] = end
+        k = np.tile(self.path.piece(middle), (len(INNER), 1))
         inside = parts.copy()  # at an end a joint may turn back: its direction is that within the interval
-        inside[[0, -1]] = (s[1:] + s[:-1]) / 2
+        inside[[0, -1]] = middle
         direction = np.sign(self.path.at(inside.ravel(), k.ravel())[1])
         return self.at(parts.ravel(), k.ravel(), direction).reshape(*parts.shape, -1, 4)
 
@@ -78,13 +81,63 @@ class PathRows:
         return np.where(over.max(axis=1) > 0.0, over.argmax(axis=1), -1)
 
 
+class LimitGrid:
+    """A grid on a path with its limits; what intervals keep is not found anew.
+
+    Args:
+        rows: Of all limits.
+        s: Path parameters of N + 1 points.
+
+    Attributes:
+        given: Rows at parts of intervals, shape (parts, N, R, 4).
+        less: By how much they are lowered, shape (N, R).
+        share: Of the acceleration at its end in the mean of each interval.
+        pieces: Where intervals begin, and where they end: what is admitted there.
+    """
+
+    def __init__(self, rows: PathRows, s: Array) -> None:
+        self.rows, self.s, count = rows, s, len(s) - 1
+        self.given = rows.between(s[:-1], s[1:])
+        self.less, self.share = np.zeros((count, len(rows.labels))), np.full(count, 0.5)
+        self.pieces = [self.admitted(end, np.full(count, True)) for end in ENDS]
+
+    def admitted(self, end: int, which: Array) -> Array:
+        """Pieces at one end of some intervals."""
+        made = self.given[end][which]
+        made[..., 3] += self.less[which]
+        return pieces_of(made, FASTEST * float(self.s[-1] - self.s[0]))
+
+    def split(self, s: Array) -> None:
+        """Take a finer grid; a limit that was lowered is lowered less in parts of its interval."""
+        parent = np.searchsorted(self.s, (s[1:] + s[:-1]) / 2) - 1
+        part = np.diff(s) / np.diff(self.s)[parent]
+        new, self.s = part < 1.0, s
+        self.given, self.pieces = self.given[:, parent], [x[parent] for x in self.pieces]
+        self.given[:, new] = self.rows.between(s[:-1][new], s[1:][new])
+        self.less, self.share = self.less[parent] * part[:, None] ** 2, np.where(new, 0.5, self.share[parent])
+        self.renew(new)
+
+    def lower(self, less: Array) -> None:
+        """Lower limits, all by so much, shape (N, R)."""
+        self.less += less
+        self.renew(less.any(axis=1))
+
+    def renew(self, which: Array) -> None:
+        """Find again what is admitted at the ends of some intervals."""
+        for k, end in enumerate(ENDS if which.any() else ()):
+            made, kept = self.admitted(end, which), self.pieces[k]
+            count = max(made.shape[1], kept.shape[1])
+            self.pieces[k] = fitted(kept, count)
+            self.pieces[k][which] = fitted(made, count)
+
+
 def used(timing: PathTiming, rows: Array) -> Array:
     """By how much rows within intervals exceed their limits, relative; shape (parts, N, R)."""
     part, delta = INNER[:, None], np.diff(timing.s)
     u = timing.begin + (timing.end - timing.begin) * part
     x = np.maximum(timing.w[:-1] ** 2 + delta * part * (timing.begin + u), 0.0)
-    terms = np.stack([u, x, np.sqrt(x), np.ones_like(x)], axis=2)
-    return (rows @ terms[..., None])[..., 0]
+    u, x, w = (it[..., None] for it in (u, x, np.sqrt(x)))
+    return rows[..., 0] * u + rows[..., 1] * x + rows[..., 2] * w + rows[..., 3]
 
 
 def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float = ACCURACY) -> PathTiming:
@@ -97,57 +150,56 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
     Raises:
         Unreachable: There is none.
     """
-    s, best, found = rows.path.grid(POINTS), np.inf, None
-    less, share = np.zeros((len(s) - 1, len(rows.labels))), np.full(len(s) - 1, 0.5)
+    grid, best, found = LimitGrid(rows, rows.path.grid(POINTS)), np.inf, None
     for _ in range(ROUNDS):
-        given, every = rows.between(s), np.arange(len(s) - 1)
-        ends = given[[0, -1]]
-        ends[..., 3] += less
+        s, every = grid.s, np.arange(len(grid.s) - 1)
         try:
-            timing = PhasePlane(s, ends[0], ends[1], share).timing(*speeds)
+            timing = PhasePlane(s, grid.pieces[0], grid.pieces[1], grid.share).timing(*speeds)
         except Unreachable:
             if found is not None:  # limits have been lowered by too much
                 break
             if len(s) > ENOUGH:
                 raise
-            finer = np.insert(s, every + 1, (s[1:] + s[:-1]) / 2)
-        else:
-            most = used(timing, given).max(axis=0)
-            row = most.argmax(axis=1)
-            worst = most[every, row]
-            lost, decay = losses(timing, given)
-            turning = (timing.begin < 0.0) & (timing.end > 0.0)
-            stiff = ((decay > STIFF) | turning) & (share == 0.5)
-            parts = lost * len(lost) / accuracy * (lost.sum() > accuracy and len(s) < MOST_POINTS)
-            split = (parts > 1.0) & (timing.h > SHORTEST * timing.h.sum())
-            timing = timing._replace(row=np.where(worst > -REACHED, row, -1))
-            if not split.any():
-                if worst.max() < best:
-                    best, found = worst.max(), timing
-                if best < HELD and not stiff.any():
-                    break
-            share = np.where(stiff, given[len(INNER) // 2, every, row, 0] > 0.0, share)
-            less += np.where((most > AIM) & ~(stiff | split)[:, None], 1.2 * most + AIM, 0.0)
+            grid.split(np.insert(s, every + 1, (s[1:] + s[:-1]) / 2))
+            continue
+        over = used(timing, grid.given)
+        most = over.max(axis=0)
+        row = most.argmax(axis=1)
+        worst = most[every, row]
+        lost, decay = losses(timing, grid.given[:, every, row], over)
+        turning = (timing.begin < 0.0) & (timing.end > 0.0)
+        stiff = ((decay > STIFF) | turning) & (grid.share == 0.5)
+        parts = lost * len(lost) / accuracy * (lost.sum() > accuracy and len(s) < MOST_POINTS)
+        split = (parts > 1.0) & (timing.h > SHORTEST * timing.h.sum())
+        timing = timing._replace(row=np.where(worst > -REACHED, row, -1))
+        if not split.any():
+            if worst.max() < best:
+                best, found = worst.max(), timing
+            if best < HELD and not stiff.any():
+                break
+        grid.share = np.where(stiff, grid.given[len(INNER) // 2, every, row, 0] > 0.0, grid.share)
+        grid.lower(np.where((most > AIM) & ~(stiff | split)[:, None], 1.2 * most + AIM, 0.0))
+        if split.any():
             i = np.flatnonzero(split)
             again = (i + np.arange(len(i)))[parts[i] > MUCH]
-            finer = halved(halved(timing, i), np.sort([again, again + 1], axis=0).T.ravel()).s
-        parent = np.searchsorted(s, (finer[1:] + finer[:-1]) / 2) - 1
-        part = np.diff(finer) / np.diff(s)[parent]
-        s, less, share = finer, less[parent] * part[:, None] ** 2, np.where(part < 1.0, 0.5, share[parent])
+            grid.split(halved(halved(timing, i), np.sort([again, again + 1], axis=0).T.ravel()).s)
     if found is None or best > REFUSED:
         k = int(worst.argmax())
         raise Unreachable(float(timing.s[k]), (int(row[k]),))
     return smooth(found)
 
 
-def losses(timing: PathTiming, rows: Array) -> tuple[Array, Array]:
+def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Array]:
     """Of each interval the share of the time that is given away in it, and its duration times the decay of speed by its limit.
 
     A part ε of the nearest limit that is not used lowers the speed by ε h / (|A| + h (2 B w + C)); that lasts, but for the decay.
+
+    Args:
+        timing: On N intervals.
+        nearest: The nearest row of each at its parts, shape (parts, N, 4).
+        over: By how much rows are exceeded.
     """
-    over = used(timing, rows)
-    every, row = np.arange(len(timing.h)), over.max(axis=0).argmax(axis=1)
-    A, B, C, _ = rows[len(INNER) // 2, every, row].T
+    A, B, C, _ = nearest[len(INNER) // 2].T
     h = np.where(np.isfinite(timing.h), timing.h, 0.0)
     total, w = h.sum(), np.diff(timing.s) / timing.h
     mean = (timing.s[-1] - timing.s[0]) / total

@@ -14,13 +14,13 @@ from armsim.expr import Expr
 from armsim.files.faults import Fault
 from armsim.loading.fastest import HELD, Extra, PathRows, fastest_timing
 from armsim.loading.path_limits import PathLimits, RowLabel
+from armsim.loading.phase_plane import Unreachable
 from armsim.loading.tool_motion import Blocked, Follower
 from armsim.loading.tool_reference import ToolPath
 from armsim.model import Arm, Joint
 from armsim.references.fastest_motion import FastestMotion, FastestStage, fastest_motion
 from armsim.references.hermite import quintic_hermite
 from armsim.references.joint_path import JointPath, straight, through
-from armsim.references.phase_plane import Unreachable
 from armsim.references.recorded import Recorded
 from armsim.references.tool_path import Leg, Span, ToolMotion
 

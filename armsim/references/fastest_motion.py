@@ -13,7 +13,7 @@ import numpy as np
 from armsim.records import record
 from armsim.references.hermite import quintic_hermite
 from armsim.references.joint_path import JointPath
-from armsim.references.phase_plane import PathTiming
+from armsim.references.path_timing import PathTiming
 from armsim.references.recorded import Recorded, of_pieces
 
 Array = Any  # numpy's
