@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from armsim.records import record
 
 NEVER = 2**62  # steps between rows where there are none
@@ -62,6 +60,8 @@ def time_ratio(dt: float) -> tuple[int, int]:
     1/N where dt is 1/N; else the decimal fraction that dt is written as; else, for a dt such as 3*1e-4 or 2*pi/1e4, the
     quotient nearest to it whose numerator is small enough to count steps with, which is within 1e-12 of dt.
     """
+    from fractions import Fraction  # many runs need none
+
     n = round(1 / dt) if dt > 1e-15 else 0
     if n > 0 and 1 / n == dt:
         return 1, n

@@ -12,14 +12,13 @@ import click
 
 from armsim.errors import UsageError
 from armsim.files.destination import Destination
-from armsim.formulas.bounds import BOUNDS
-from armsim.model import Arm
 from armsim.records import as_plain, record
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
     from armsim.files.faults import Doubt, Fault
     from armsim.loading import Scenario
+    from armsim.model import Arm
 
 Overrides = dict[str, str | None]
 Command = Callable[..., int]
@@ -199,6 +198,7 @@ def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False)
         UsageError: There are not as many as joints, or one is beyond its bounds.
         FileFaults: One is not a number.
     """
+    from armsim.formulas.bounds import BOUNDS
     from armsim.formulas.units import units_of, written_unit
 
     if text is None:

@@ -1,7 +1,15 @@
 """From expression graphs to machine code: LLVM IR, native loops, and a cache of compiled kernels on disk."""
 
-from armsim.compile.batch import BatchKernel
-from armsim.compile.loop import SteppingLoop
-from armsim.compile.loop_body import LoopBody
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armsim.door import opened
+
+if TYPE_CHECKING:
+    from armsim.compile.batch import BatchKernel
+    from armsim.compile.loop import SteppingLoop
+    from armsim.compile.loop_body import LoopBody
 
 __all__ = ["BatchKernel", "LoopBody", "SteppingLoop"]
+__getattr__ = opened(__name__, {"BatchKernel": "batch", "LoopBody": "loop_body", "SteppingLoop": "loop"})

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from armsim.compile import cache
 from armsim.compile.target import Library, Target
-from armsim.expr import Table
 from armsim.records import record
+
+if TYPE_CHECKING:
+    from armsim.expr import Table
 
 
 @record

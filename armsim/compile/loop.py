@@ -6,15 +6,15 @@ import ctypes
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armsim.clock import NEVER, Clock
 from armsim.compile.kernel import Compiled, compiled
-from armsim.compile.loop_body import LoopBody
-from armsim.compile.loop_text import loop_text
-from armsim.compile.tables import looked_up
 from armsim.compile.target import Target, host
-from armsim.expr import Table
+
+if TYPE_CHECKING:
+    from armsim.compile.loop_body import LoopBody
+    from armsim.expr import Table
 
 POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 BLOCKS = WHOLE, POINTER, WHOLE  # how many, where what they return goes, doubles of rows from one to the next
@@ -45,7 +45,7 @@ class SteppingLoop:
         key: str = "",
         tables: Callable[[], Iterable[Table]] = tuple,
     ) -> None:
-        self._make = (lambda: body) if isinstance(body, LoopBody) else body
+        self._make = body if callable(body) else lambda: body
         self.target = target or host()
         self.lanes = lanes
         self._key, self._tables = key, tables
@@ -54,6 +54,9 @@ class SteppingLoop:
     @cached_property
     def ir(self) -> str:
         """LLVM IR of the loop."""
+        from armsim.compile.loop_text import loop_text
+        from armsim.compile.tables import looked_up
+
         began = time.perf_counter()
         body = self._make()
         made = time.perf_counter()

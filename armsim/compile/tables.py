@@ -8,9 +8,12 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from armsim.errors import CompileError
-from armsim.expr import Function, Repetition, Table
+
+if TYPE_CHECKING:
+    from armsim.expr import Function, Table
 
 SYMBOL = "armsim_table_"
 SYMBOLS = re.compile(SYMBOL.encode() + rb"([0-9a-f]{64})")
@@ -23,6 +26,8 @@ def symbol(table: Table) -> str:
 
 def looked_up(*functions: Function | None) -> Iterator[Table]:
     """The tables that traced functions look up, in no order, some of them more than once."""
+    from armsim.expr import Function, Repetition, Table
+
     left = [function for function in functions if function is not None]
     seen: set[int] = set()
     while left:

@@ -7,15 +7,17 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armsim.compile import compiler
 from armsim.compile.compiler import Order
 from armsim.compile.tables import resolved
 from armsim.errors import CompileError, spelled
-from armsim.expr import Table
 from armsim.progress import shown
 from armsim.records import record
+
+if TYPE_CHECKING:
+    from armsim.expr import Table
 
 VARIABLE = "ARMSIM_OPTIMISATION"
 # of LLVM's code generator: 0 takes a third of the time of 1, for code of half the speed; 2 a sixth longer, for code as quick, and

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from armsim.actuation import OUTPUTS, Output
 from armsim.clock import Clock
 from armsim.errors import UsageError, spelled
 from armsim.files.csv_reader import read_csv
+from armsim.files.csv_writer import CsvFile
 from armsim.files.faults import refuse
 from armsim.files.nodes import Place, clipped
 from armsim.files.run_folder import RunFolder
@@ -26,10 +27,11 @@ from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.records import as_plain, record
 from armsim.simulation.energy_balance import EnergyBalance, audit
-from armsim.simulation.folder import RunFiles, write_about
+from armsim.simulation.folder import write_about
 from armsim.simulation.result import KnownSetup, Result, Status, steps_chosen
 from armsim.simulation.row_log import ArrayRows
 from armsim.simulation.run import Run
+from armsim.simulation.run_files import RunFiles
 from armsim.simulation.saved_run import origin, saved_advice, saved_scenario
 from armsim.simulation.summary import Divergence, StepCounts, Summary, divergence_of
 
@@ -208,7 +210,9 @@ class Recording(Run):
         if degrees:
             found = "degrees, whose rounding a replay would show"
             raise UsageError.of("degrees", "a recording in radians", found, "leave it out")
-        return RunFiles(folder, self.scenario, self.plant, False, self.setup.layout)
+        layout = self.setup.layout
+        table = partial(CsvFile, folder.file(TABLE), layout.headings())
+        return RunFiles([table], len(layout.columns), self.scenario.clock)
 
     def cut_short(self, rows: int, failure: str = "") -> None:
         """Note that the file has only so many samples; see `Run.cut_short`.

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import math
-import time
 from array import array
 from typing import Protocol
 
 from armsim.clock import Clock
-from armsim.compile import SteppingLoop
-from armsim.compile.target import Target
 from armsim.errors import UsageError
 from armsim.formulas.formula import FormulaError
 from armsim.plant import Plant
-from armsim.simulation.content import tables_of
 from armsim.simulation.lanes import DOUBLE, Lanes, Numbers, RowSpace
-from armsim.simulation.loop_plan import LoopPlan, PlantStart, bounds
+from armsim.simulation.loop_plan import LoopPlan, PlantStart
+from armsim.simulation.native_engine import NativeEngine
 
 ENGINES = ("llvm", "python")
 
@@ -50,51 +47,6 @@ class Engine(Protocol):
         """The measures' results of runs that end at time t [s], a sample being due or not."""
 
 
-class NativeEngine:
-    """Machine code by LLVM.
-
-    Args:
-        plan: What to compute: a plan, or a plant and its step.
-        dt: Step [s], with a plant.
-        target: The machine to compile for; the host unless given.
-        lanes: Runs in a block.
-    """
-
-    name = "llvm"
-
-    def __init__(self, plan: LoopPlan | Plant, dt: float = 0.0, target: Target | None = None, lanes: int = 1) -> None:
-        self.plan = plan = plan if isinstance(plan, LoopPlan) else LoopPlan.of(plan, dt)
-        self.width = lanes
-        began = time.perf_counter()
-        self.loop = SteppingLoop(plan.body, target, lanes, plan.key, lambda: tables_of(plan.plant))
-        self.cached = self.loop.code.cached
-        rest = time.perf_counter() - began - sum(self.loop.seconds.values())
-        self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
-
-    def begin(self, lanes: Lanes) -> None:
-        """See `Engine`."""
-        sound = Numbers(lanes.blocks, 1, lanes.width)
-        self.loop.begin(lanes.blocks, 0, 0, lanes.open.address(), lanes.state.address(), sound.address())
-        lanes.live[:] = bytes(alive and x > 0.0 for alive, x in zip(lanes.live, sound.view, strict=True))
-
-    def run(self, lanes: Lanes, blocks: range, first: int, last: int, clock: Clock, space: RowSpace) -> None:
-        """See `Engine`."""
-        block = blocks.start
-        reached = ctypes.addressof(lanes.reached) + ctypes.sizeof(ctypes.c_int64) * block
-        state, after, kept, own = (
-            numbers.address(block) for numbers in (lanes.state, lanes.after, lanes.kept, lanes.open)
-        )
-        memory = len(blocks), reached, space.apart // self.width, state, after, space.address, kept, own
-        self.loop.run(memory, first, last, clock)
-
-    def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
-        """See `Engine`."""
-        results = Numbers(lanes.blocks, len(self.plan.results), lanes.width)
-        given = (numbers.address() for numbers in (lanes.state, lanes.kept, lanes.open, results))
-        self.loop.finish(lanes.blocks, 0, 0, *given, t, due)
-        return results
-
-
 class PythonEngine:
     """The same physics text on Python floats: slow, obvious, and with the same bits. One run at a time.
 
@@ -109,7 +61,7 @@ class PythonEngine:
     def __init__(self, plan: LoopPlan | Plant, dt: float = 0.0) -> None:
         self.plan = plan if isinstance(plan, LoopPlan) else LoopPlan.of(plan, dt)
         self.preparation: dict[str, float] = {}
-        self._bounds = [(i, bound) for i, bound in enumerate(bounds(self.plan.plant)) if bound < math.inf]
+        self._bounds = [(i, bound) for i, bound in enumerate(self.plan.bounds) if bound < math.inf]
 
     def begin(self, lanes: Lanes) -> None:
         """See `Engine`."""

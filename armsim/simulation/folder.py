@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import platform
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from armsim.files.csv_writer import CsvFile
-from armsim.files.interrupts import interrupts_later
 from armsim.files.recovery import ABOUT, RUN_FORMAT
 from armsim.files.run_folder import RunFolder
 from armsim.files.run_record import RunRecord
@@ -17,11 +16,9 @@ from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.plant.column_kinds import FILES, File
-from armsim.plant.columns import Layout
 from armsim.records import as_plain
 from armsim.simulation.result import Result
-from armsim.simulation.row_log import BLOCK, DOUBLE
-from armsim.simulation.runner import Progress
+from armsim.simulation.run_files import RunFiles
 from armsim.simulation.summary import RunSummary, StepCounts, pace
 from armsim.version import __version__
 
@@ -71,7 +68,7 @@ def write_about(
         file.write(yaml_text(record, comment))
 
 
-class RunFiles:
+def run_files(folder: RunFolder, scenario: Scenario, plant: Plant, degrees: bool) -> RunFiles:
     """The tables of a run's folder, which take rows block by block; see `armsim.simulation.row_log.RowSink`.
 
     Args:
@@ -79,97 +76,9 @@ class RunFiles:
         scenario: What is run.
         plant: Its arm.
         degrees: Whether joint angles are in degrees.
-        recorded: What rows of record.csv hold, which is written in place of the other tables; None for these.
-
-    Attributes:
-        rows: Number of rows that all tables have.
-        torn: Whether some have more.
     """
-
-    def __init__(
-        self,
-        folder: RunFolder,
-        scenario: Scenario,
-        plant: Plant,
-        degrees: bool,
-        recorded: Layout | None = None,
-    ) -> None:
-        self._width = len((recorded or plant.layout).columns)
-        self._clock = scenario.clock
-        self._tables: list[CsvFile | ParquetFile] = []
-        try:
-            if recorded is not None:
-                self._tables.append(CsvFile(folder.file("record.csv"), recorded.headings()))
-            for name in FILES if recorded is None else ():
-                self._tables.append(_table(folder, name, scenario, plant, degrees))
-        except BaseException:
-            self.__exit__(BaseException)
-            raise
-        self._marks: deque[tuple[int, list[int]]] = deque(maxlen=2)  # rows, and the lengths of the files with them
-        self._mark(0)
-        self.rows, self.torn = 0, False
-
-    def __enter__(self) -> RunFiles:
-        return self
-
-    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
-        for table in self._tables:
-            try:
-                table.close()
-            except OSError:  # the first reason is told
-                if failed is None:
-                    raise
-
-    def take(self, run: Result, progress: Progress | None = None) -> None:
-        """Write the rows of a run that has them in memory.
-
-        Args:
-            run: The run.
-            progress: Called with rows written and rows in all.
-
-        Raises:
-            KeyboardInterrupt: After whole rows, `rows` of them; after a second Ctrl-C with tables that are `torn`.
-        """
-        at_once, timed = max(1, BLOCK // (DOUBLE * self._width)), run.rows.times
-        for begin, block in run.rows.blocks():
-            for first in range(0, len(block) // self._width, at_once):
-                part = block[first * self._width : (first + at_once) * self._width]
-                with interrupts_later():
-                    count = len(part) // self._width
-                    times = None if timed is None else timed[begin + first : begin + first + count].tolist()
-                    self.write(part, begin + first, count, times)
-                if progress is not None:
-                    progress(self.rows, run.count)
-
-    def write(self, block: memoryview[float], first: int, count: int, times: Sequence[float] | None = None) -> None:
-        """Write rows to all tables; their times are those of the scenario's clock unless given."""
-        if times is None:
-            times = [self._clock.at(k * self._clock.log_every) for k in range(first, first + count)]
-        self.torn = True
-        for table in self._tables:
-            table.add(block, self._width, count, times)
-        self._mark(first + count)
-        self.rows, self.torn = first + count, False
-
-    def cut(self) -> int:
-        """Cut the tables back to the block before the last whole one, which makes room for run.yaml on a full disk."""
-        self.rows, lengths = self._marks[0]
-        for table, length in zip(self._tables, lengths, strict=True):
-            table.cut(length)
-        return self.rows
-
-    def end(self) -> str:
-        """Close the tables; where that fails, cut them, and say why."""
-        try:
-            self.__exit__(None)
-        except OSError as error:
-            self.cut()
-            return error.strerror or str(error)
-        return ""
-
-    def _mark(self, rows: int) -> None:
-        lengths = [table.length for table in self._tables]
-        self._marks.append((rows if all(lengths) else 0, lengths))
+    tables = [partial(_table, folder, name, scenario, plant, degrees) for name in FILES]
+    return RunFiles(tables, len(plant.layout.columns), scenario.clock)
 
 
 def tables_of(scenario: Scenario) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from armsim import sources
 from armsim.compile import LoopBody
 from armsim.dynamics.contact import ANCHOR, CLOSED, COEFFICIENT
-from armsim.expr import Scalar, Structure, flatten, leaves, loop, trace, unflatten, where
+from armsim.expr import Scalar, Structure, Table, flatten, leaves, loop, trace, unflatten, where
 from armsim.integrate import Tolerance
 from armsim.loading import Scenario
 from armsim.measures.contact import CONTACT_TIME
@@ -24,7 +24,8 @@ from armsim.plant import Column, Plant, make_plant
 from armsim.plant.columns import Layout
 from armsim.records import record
 from armsim.simulation.called import is_called
-from armsim.simulation.content import content_of
+from armsim.simulation.content import content_of, tables_of
+from armsim.simulation.job import AS_ASKED, Accuracy
 
 # magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
 BOUNDS = {"q": 1e6, "qd": 1e9, "current": 1e9, "stuck": 1.0, "before": 1e9}
@@ -122,22 +123,6 @@ class OpenPlant:
     content: str
     sound: Callable[[Plant], Scalar]
     landing: float = 0.0
-
-
-@record
-class Accuracy:
-    """How much more accurate than it was asked for a run is.
-
-    Attributes:
-        parts: Into how many its steps are cut, of a plant that does not run ahead.
-        tighter: By what the tolerance of an adaptive method is divided.
-    """
-
-    parts: int = 1
-    tighter: float = 1.0
-
-
-AS_ASKED = Accuracy()
 
 
 @record
@@ -240,6 +225,21 @@ class LoopPlan:
         return kind.layout.columns if self.rows else ()
 
     @property
+    def tables(self) -> list[Table]:
+        """The tables that it may look up."""
+        return tables_of(self.plant)
+
+    @property
+    def bounds(self) -> list[float]:
+        """See the function."""
+        return bounds(self.plant)
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether its method chooses its steps."""
+        return self.plant.integrator.adaptive is not None
+
+    @property
     def states(self) -> int:
         """Numbers of a state."""
         return len(self.plant.slots)
@@ -278,7 +278,7 @@ class LoopPlan:
     def accuracy(self, accuracy: Accuracy = AS_ASKED) -> dict[str, float]:
         """The last open numbers by name: dt [s], unless the plant runs ahead; a factor on an adaptive tolerance."""
         known = {} if self.plant.ahead else {"dt": self.dt / accuracy.parts}
-        if self.plant.integrator.adaptive is not None:
+        if self.adaptive:
             known["slack"] = 1.0 / accuracy.tighter
         return known if self.refinable else {}
 

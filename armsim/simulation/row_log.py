@@ -20,10 +20,11 @@ from armsim.errors import UsageError, refusing
 from armsim.files.run_folder import size_text
 from armsim.records import record
 from armsim.simulation.lanes import DOUBLE, RowRoom, RowSpace
-from armsim.simulation.row_totals import RowTotals
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from armsim.simulation.row_totals import RowTotals
 
 IN_MEMORY = 32 * 2**20  # bytes of rows that stay there
 BLOCK = 2**20  # bytes of rows that are handed over at once

@@ -11,8 +11,9 @@ from typing import Any
 from armsim import pictures
 from armsim.files.run_folder import RunFolder, new_run_folder
 from armsim.records import as_plain
-from armsim.simulation.folder import COMMENT, RunFiles, check_format, content, write_about
+from armsim.simulation.folder import COMMENT, check_format, content, run_files, write_about
 from armsim.simulation.result import Result
+from armsim.simulation.run_files import RunFiles
 from armsim.simulation.runner import Progress
 from armsim.simulation.summary import RunSummary, summarize
 
@@ -36,14 +37,14 @@ class Run(Result):
         """
         with new_run_folder(folder, self.scenario.name, force) as made:
             with self.files(made, degrees) as files:
-                files.take(self)
+                files.take(self.rows)
             self.record(made, degrees)
         return Path(made.path)
 
     def files(self, folder: RunFolder, degrees: bool) -> RunFiles:
         """What takes the rows, in a folder."""
         check_format(self.scenario)
-        return RunFiles(folder, self.scenario, self.plant, degrees)
+        return run_files(folder, self.scenario, self.plant, degrees)
 
     def save_into(self, folder: RunFolder, degrees: bool, progress: Progress | None = None) -> None:
         """Write the folder of a run with its rows in memory, at the end of a program that has no other use for them.
@@ -65,7 +66,7 @@ class Run(Result):
             with self.files(folder, degrees) as files:
                 try:
                     with folder.or_elsewhere(save):
-                        files.take(self, progress)
+                        files.take(self.rows, progress)
                 except KeyboardInterrupt:
                     if files.torn:
                         raise

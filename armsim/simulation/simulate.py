@@ -16,12 +16,13 @@ from armsim.plant import Plant, make_plant
 from armsim.simulation.called import under_function
 from armsim.simulation.engine import NativeEngine, make_engine
 from armsim.simulation.execution import USUAL, Execution
-from armsim.simulation.folder import RunFiles, check_format, least_size
+from armsim.simulation.folder import check_format, least_size, run_files
 from armsim.simulation.loop_plan import SUMMARISED, Keep, LoopPlan
 from armsim.simulation.result import KnownSetup, Setup
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
+from armsim.simulation.run_files import RunFiles
 from armsim.simulation.runner import Job, Progress, Runner
 from armsim.simulation.step_doubling import StepDoubling
 from armsim.simulation.stopwatch import Stopwatch
@@ -101,7 +102,7 @@ def simulate_into(
 
             def streamed(scenario: Scenario, plant: Plant) -> RowSink:
                 made.check_room(least_size(scenario, plant))
-                opened.append(stack.enter_context(RunFiles(made, scenario, plant, degrees)))
+                opened.append(stack.enter_context(run_files(made, scenario, plant, degrees)))
                 return opened[0]
 
             run = _simulated(scenario, execution, progress, streamed)

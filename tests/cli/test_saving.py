@@ -12,7 +12,7 @@ import yaml
 from armsim.files.csv_writer import CsvFile, CsvTable
 from armsim.files.run_folder import is_run
 from armsim.recording import recording
-from armsim.simulation import folder as run_files
+from armsim.simulation import run_files
 from armsim.simulation.folder import RunFiles
 
 RUN = ("simulate", "rr_config1", "--set", "log.every=2e-3", "--set", "duration=2", "-o", "out")
