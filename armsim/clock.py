@@ -1,4 +1,4 @@
-"""Times as whole numbers of steps over a rational clock."""
+"""Times as whole numbers of steps over a rational clock, and in words."""
 
 from __future__ import annotations
 
@@ -71,3 +71,13 @@ def time_ratio(dt: float) -> tuple[int, int]:
         if near and abs(near / Fraction(dt) - 1) < Fraction(1, 10**12):
             fraction = near
     return fraction.numerator, fraction.denominator
+
+
+def seconds(time: float) -> str:
+    """A time [s] to three significant digits, in the unit that reads best."""
+    if time >= 999.5:
+        return f"{float(f'{time:.3g}'):.0f} s"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if time >= 0.9995 * size:
+            return f"{time / size:.3g} {unit}"
+    return f"{time / 1e-9:.3g} ns"

@@ -20,11 +20,12 @@ from armsim.cli.options import (
     set_option,
 )
 from armsim.cli.pictures import Pictures, plot_run_option
-from armsim.document.timing import seconds
+from armsim.clock import seconds
 from armsim.errors import Diverged
 from armsim.files.destination import Destination
-from armsim.reports.simulation import STATUS, method_notes, steps_by, uncached, work_lines
+from armsim.reports.simulation import STATUS, method_notes, steps_by, work_lines
 from armsim.reports.table import wrapped
+from armsim.reports.written import uncached
 from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bars

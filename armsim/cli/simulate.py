@@ -19,11 +19,14 @@ from armsim.cli.options import (
 from armsim.cli.pictures import Pictures, plot_run_option
 from armsim.errors import Diverged, UsageError
 from armsim.files.destination import Destination
+from armsim.files.known import Known
 from armsim.records import as_plain
+from armsim.reports.written import written
 from armsim.simulation.execution import Execution
-from armsim.terminal.divergence import divergence
+from armsim.simulation.known_run import KnownRun
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bars
+from armsim.terminal.streams import bold
 
 
 @click.command(
@@ -100,12 +103,24 @@ def command(
     or rise or fall of potential energy in the run. The error of the motion is estimated apart, by repeating the run, or
     parts of a long one, with half the step: it sees what an energy balance does not.
     """
-    from armsim.reports.simulation import in_unit, report
-    from armsim.simulation.folder import tables_of
-    from armsim.simulation.simulate import simulate_into
-
     pictures.check(destination.force)
     check_folder(destination)
+    known = Known("simulate", scenario, overrides, execution, display, bold(""))
+    kept = known.data()
+    repeated = None if kept is None else KnownRun.of(kept).repeated(destination)
+    if repeated is not None:
+        again, path = repeated
+        display.print(
+            lambda: {**again.summary, "folder": path, "doubts": []},
+            lambda: "\n".join([*again.told, *written(again.summary, path, again.tables, display.verbose)]),
+        )
+        pictures.draw(path, display)
+        return 0
+
+    from armsim.reports.simulation import in_unit, report, told
+    from armsim.simulation.folder import tables_of
+    from armsim.simulation.simulate import known_run, simulate_into
+
     read, doubts = read_scenario(scenario, overrides)
     with progress_bars("simulating", "saving", display.progress) as (progress, saving):
         run, folder = simulate_into(destination, read, execution, display.degrees, progress, saving)
@@ -114,10 +129,18 @@ def command(
         lambda: report(run.facts, folder, tables_of(run.scenario), display.degrees, display.verbose),
     )
     pictures.draw(folder, display)
+    if not doubts:
+        summary = as_plain(in_unit(run.facts, display.degrees))
+        shown = told(run.facts, display.degrees, display.verbose)
+        repeatable = known_run(run, folder, execution, display.degrees, summary, shown)
+        if repeatable is not None:
+            known.keep(as_plain(repeatable), run.scenario.sources)
     if run.failure:
         found = f"{run.failure} after {run.count} rows"
         mend = f"make room, or log less often\n({folder} has these rows, and the run is marked as interrupted)"
         raise UsageError.of(str(folder), "room for the rows", found, mend)
     if run.facts.diverged is not None:
+        from armsim.terminal.divergence import divergence
+
         raise Diverged(divergence(run.facts.diverged, run.scenario))
     return INTERRUPTED if run.status == "interrupted" else 0

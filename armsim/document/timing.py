@@ -87,13 +87,3 @@ def logged_step(step: Fraction, duration: float) -> Fraction:
         return step
     power = Fraction(10) ** (len(str(int(parts))) - 1)
     return step / min((k * power for k in (1, 2, 4, 5, 8, 10)), key=lambda k: max(k / parts, parts / k))
-
-
-def seconds(time: float) -> str:
-    """A time [s] to three significant digits, in the unit that reads best."""
-    if time >= 999.5:
-        return f"{float(f'{time:.3g}'):.0f} s"
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if time >= 0.9995 * size:
-            return f"{time / size:.3g} {unit}"
-    return f"{time / 1e-9:.3g} ns"

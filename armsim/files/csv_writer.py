@@ -17,8 +17,6 @@ from armsim.files.new_file import output_file
 if TYPE_CHECKING:
     import numpy as np
 
-    from armsim.plant.columns import Heading
-
 NUMBERS_AT_ONCE = 3_000  # their text stays in the processor's cache
 
 
@@ -89,15 +87,15 @@ class CsvFile:
 
     Args:
         path: The file.
-        columns: What it holds; a first column is the times.
+        columns: Heading, place in a row and factor of each; a first column is the times.
     """
 
-    def __init__(self, path: str, columns: Sequence[Heading]) -> None:
+    def __init__(self, path: str, columns: Sequence[tuple[str, int, float]]) -> None:
         self._path = path
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115  see `close`
-        headings = ["t_s", *(column.text for column in columns)]
+        headings, places, factors = zip(("t_s", 0, 1.0), *columns, strict=True)
         try:
-            self._table = CsvTable(self._all, headings, [c.index for c in columns], [c.factor for c in columns])
+            self._table = CsvTable(self._all, headings, places[1:], factors[1:])
         except BaseException:
             self._file.close()
             raise

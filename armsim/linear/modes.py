@@ -6,7 +6,7 @@ import cmath
 import math
 from collections.abc import Mapping, Sequence
 
-from armsim.document.timing import seconds
+from armsim.clock import seconds
 from armsim.records import record
 
 TINY = 1e-15  # an eigenvalue z below it counts as zero (deadbeat)

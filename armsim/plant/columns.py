@@ -67,6 +67,11 @@ class Heading:
     factor: float = 1.0
 
     @property
+    def column(self) -> tuple[str, int, float]:
+        """Its attributes."""
+        return self.text, self.index, self.factor
+
+    @property
     def unit(self) -> str:
         """Its unit as people write it; "1" for a pure number."""
         return (read_heading(self.text) or ("", "", ""))[2] or "1"

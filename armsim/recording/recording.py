@@ -211,7 +211,7 @@ class Recording(Run):
             found = "degrees, whose rounding a replay would show"
             raise UsageError.of("degrees", "a recording in radians", found, "leave it out")
         layout = self.setup.layout
-        table = partial(CsvFile, folder.file(TABLE), layout.headings())
+        table = partial(CsvFile, folder.file(TABLE), [heading.column for heading in layout.headings()])
         return RunFiles([table], len(layout.columns), self.scenario.clock)
 
     def cut_short(self, rows: int, failure: str = "") -> None:

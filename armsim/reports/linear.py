@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from armsim.clock import seconds
 from armsim.document.base import plain
-from armsim.document.timing import seconds
 from armsim.files.yaml_writer import block
 from armsim.linear.loop import JointLoop
 from armsim.linear.model import LinearModel

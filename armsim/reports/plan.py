@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armsim.document.timing import seconds
+from armsim.clock import seconds
 from armsim.reports.table import Cell, number, table, wrapped
 
 if TYPE_CHECKING:

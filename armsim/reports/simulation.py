@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from armsim.document.timing import seconds
 from armsim.model import JOINT_TYPES
+from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
 from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, table, wrapped
+from armsim.reports.written import written
 from armsim.simulation.angles import turned
 from armsim.simulation.energy_balance import EnergyBalance
 from armsim.simulation.joint_summary import JointSummary
@@ -30,22 +31,18 @@ def report(
         degrees: Whether angles are shown in degrees.
         verbose: Whether all is told.
     """
+    return "\n".join([*told(summary, degrees, verbose), *written(as_plain(summary), folder, tables, verbose)])
+
+
+def told(summary: RunSummary, degrees: bool, verbose: bool) -> list[str]:
+    """The summary in lines, but for what `written` tells."""
     lines = account(summary, summary.duration, degrees, verbose)
     if verbose and summary.would_chatter:
         stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary.would_chatter.items())
         lines.append(
             wrapped(f"* with a stop engaged the step is stable: {stops}; {summary.dt:g} s would chatter there")
         )
-    times = summary.seconds
-    lines.append(f"speed    {_speed(summary.steps_per_second)} steps a second, {seconds(times['loop_s'])} in its loop")
-    if verbose:
-        parts = ", ".join(f"{name[:-2]} {seconds(value)}" for name, value in times.items())
-        lines.append(f"detail   {summary.algorithm} forward dynamics, {summary.engine} engine")
-        lines.append(f"times    {parts}")
-        lines += uncached()
-    first, *others = tables
-    lines.append(f"written  {folder}: {first} ({summary.rows} rows), {', '.join(others)}, run.yaml")
-    return "\n".join(lines)
+    return lines
 
 
 def account(summary: RunSummary, duration: float, degrees: bool, verbose: bool) -> list[str]:
@@ -76,14 +73,6 @@ def outcome(summary: RunSummary, degrees: bool, verbose: bool) -> list[str]:
     if summary.rows == 1 and summary.status == "complete":
         lines.append(wrapped("! one row was written, of the start: `log.every` is longer than the duration"))
     return lines
-
-
-def uncached() -> list[str]:
-    """Why kernels are not kept, if they are not."""
-    from armsim.compile import cache
-
-    why = cache.refusal()
-    return [wrapped(f"! nothing is kept of what is compiled: {why}")] if why else []
 
 
 def _contact_line(of: ContactSummary) -> str:
@@ -162,10 +151,6 @@ def method_notes(summary: Summary) -> list[str]:
             "`integrator.dt` out"
         )
     return [wrapped(note) for note in notes]
-
-
-def _speed(rate: float) -> str:
-    return f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate:.0f}"
 
 
 def in_unit(summary: RunSummary, degrees: bool) -> RunSummary:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from armsim.batches.runs import COMPLETE
+from armsim.clock import seconds
 from armsim.document.base import written
-from armsim.document.timing import seconds
 from armsim.files.study_folder import TUNED
 from armsim.files.yaml_writer import block
 from armsim.formulas.quantity import plain_number

@@ -91,7 +91,7 @@ def _table(folder: RunFolder, name: File, scenario: Scenario, plant: Plant, degr
     columns = plant.layout.headings(degrees, name)
     path = folder.file(f"{name}.{scenario.log_format}")
     if scenario.log_format == "csv":
-        return CsvFile(path, columns)
+        return CsvFile(path, [heading.column for heading in columns])
     from armsim.files.parquet import ParquetFile
 
     about = {

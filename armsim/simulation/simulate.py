@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from armsim.control import LawFunction
 from armsim.files.destination import Destination
+from armsim.files.recovery import ABOUT
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.measures.figures import parted
 from armsim.plant import Plant, make_plant
+from armsim.plant.column_kinds import FILES
 from armsim.simulation.called import under_function
 from armsim.simulation.engine import NativeEngine, make_engine
 from armsim.simulation.execution import USUAL, Execution
 from armsim.simulation.folder import check_format, least_size, run_files
+from armsim.simulation.known_run import FEW, SHORT, KnownLoop, KnownRun
 from armsim.simulation.loop_plan import SUMMARISED, Keep, LoopPlan
 from armsim.simulation.result import KnownSetup, Setup
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
@@ -131,6 +136,33 @@ def _simulated(
     runner = Runner(made, Job(plan, scenario.clock, plan.start_of(scenario)))
     setup = KnownSetup(scenario, plan.plant, advice)
     return carry_out(runner, setup, watch, progress, streamed, key("step error", scenario))
+
+
+def known_run(
+    run: Run, folder: Path, execution: Execution, degrees: bool, summary: dict[str, Any], told: list[str]
+) -> KnownRun | None:
+    """What repeats a run; None of one that is not complete, or that takes long or more than plain data.
+
+    Args:
+        run: The run.
+        folder: Its folder.
+        execution: How it was run.
+        degrees: Whether joint angles are in degrees there.
+        summary: Its summary in plain data.
+        told: And in lines.
+    """
+    scenario, plan = run.scenario, LoopPlan.of_run(run.scenario, execution.measure)
+    clock, width = scenario.clock, len(plan.columns)
+    plain = plan.key and not plan.tables and not plan.sampled_outside and scenario.log_format == "csv"
+    short = run.seconds["loop_s"] < SHORT and clock.rows * width < FEW
+    if run.status != "complete" or run.engine != "llvm" or not plain or not short:
+        return None
+    bounds, opened = plan.bounds, plan.accuracy()
+    loop = KnownLoop(plan.key, plan.states, plan.kept, width, bounds, plan.adaptive, opened, plan.rare_every)
+    tables = {f"{name}.csv": [heading.column for heading in run.plant.layout.headings(degrees, name)] for name in FILES}
+    before, behind = re.split(r"^seconds:.*\n(?: .*\n)*", (folder / ABOUT).read_text("utf-8"), flags=re.MULTILINE)
+    start, end = plan.start_of(scenario), [*run.state, *run.end]
+    return KnownRun(loop, clock, start, end, scenario.name, tables, (before, behind), summary, told)
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from armsim.document.timing import seconds
+from armsim.clock import seconds
 from armsim.linear.modes import modes_of
 
 

@@ -1,0 +1,68 @@
+"""What follows from files, kept beside compiled code for as long as all that it follows from is as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from armsim import sources
+from armsim.compile import cache
+from armsim.files.shipped import is_shipped
+
+if TYPE_CHECKING:
+    from armsim.files.source import Source
+
+ABSENT = ""  # in place of the digest of a file
+ANY = ""  # in place of the working folder, where no path is relative to it
+
+
+class Known:
+    """Plain data that follows from files.
+
+    Args:
+        asked: All that it follows from besides files, armsim and Python, each with a text of its own.
+    """
+
+    def __init__(self, *asked: Any) -> None:
+        self._name = cache.key("known", sources.digest(), sys.version, repr(asked))
+
+    def data(self) -> Any:
+        """The data; None where it is not known, or a file is another than it was, or is there and was not."""
+        kept = cache.load_json(self._name)
+        if kept is None or kept["folder"] not in (ANY, os.getcwd()):
+            return None
+        return kept["data"] if all(_digest(path) == digest for path, digest in kept["files"].items()) else None
+
+    def keep(self, data: Any, files: Sequence[Source]) -> None:
+        """Keep data that follows from YAML alone.
+
+        Other files would be found instead of these if they were there: beside the first, or in the working folder, with the
+        name by which a shipped one was called. So these are absent.
+
+        Args:
+            data: The data.
+            files: What was read, the first one first.
+        """
+        read = {file.path: file.sha256 for file in files}
+        if not all(path.endswith((".yaml", ".yml")) and _digest(path) == digest for path, digest in read.items()):
+            return
+        called = [os.path.splitext(os.path.basename(path))[0] if is_shipped(path) else path for path in read]
+        beside = [os.path.normpath(os.path.join(os.path.dirname(files[0].path), name)) for name in called]
+        absent = {path: ABSENT for path in (*called, *beside) if path not in read}
+        if not any(map(_digest, absent)):
+            folder = ANY if all(map(os.path.isabs, read)) else os.getcwd()
+            cache.store_json(self._name, {"folder": folder, "files": {**read, **absent}, "data": data})
+
+
+def _digest(path: str) -> str:
+    """The SHA-256 of a regular file; `ABSENT` where there is none that can be read."""
+    try:
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        pass
+    return ABSENT
