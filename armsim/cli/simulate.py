@@ -106,16 +106,16 @@ def command(
     pictures.check(destination.force)
     check_folder(destination)
     known = Known("simulate", scenario, overrides, execution, display, bold(""))
-    kept = known.data()
-    repeated = None if kept is None else KnownRun.of(kept).repeated(destination)
-    if repeated is not None:
-        again, path = repeated
+    data = known.data()
+    before = None if data is None else KnownRun.of(data)
+    if before is not None and (again := before.repeated(destination)) is not None:
+        place = again.folder
         display.print(
-            lambda: {**again.summary, "folder": path, "doubts": []},
-            lambda: "\n".join([*again.told, *written(again.summary, path, again.tables, display.verbose)]),
+            lambda: {**again.summary, "folder": place, "doubts": []},
+            lambda: "\n".join([*before.told, *written(again.summary, place, before.tables, display.verbose)]),
         )
-        pictures.draw(path, display)
-        return 0
+        pictures.draw(place, display)
+        return INTERRUPTED if again.interrupted else 0
 
     from armsim.reports.simulation import in_unit, report, told
     from armsim.simulation.folder import tables_of

@@ -12,8 +12,10 @@ from functools import partial
 from typing import Any
 
 from armsim.clock import Clock
+from armsim.errors import UsageError
 from armsim.files.csv_writer import CsvFile
 from armsim.files.destination import Destination
+from armsim.files.interrupts import interrupts_later
 from armsim.files.recovery import ABOUT
 from armsim.files.run_folder import new_run_folder
 from armsim.records import record
@@ -59,6 +61,21 @@ class KnownLoop:
 
 
 @record
+class RepeatedRun:
+    """A run that was made once more.
+
+    Attributes:
+        folder: Where it is.
+        summary: In plain data.
+        interrupted: Whether by Ctrl-C, which came too late.
+    """
+
+    folder: str
+    summary: dict[str, Any]
+    interrupted: bool = False
+
+
+@record
 class KnownRun:
     """A run that was complete.
 
@@ -89,18 +106,34 @@ class KnownRun:
         """From plain data."""
         return cls(**{**data, "loop": KnownLoop(**data["loop"]), "clock": Clock(**data["clock"])})
 
-    def repeated(self, destination: Destination) -> tuple[KnownRun, str] | None:
-        """The run once more, and its folder; None where it ends elsewhere, its code is gone, or it cannot be written.
+    def repeated(self, destination: Destination) -> RepeatedRun | None:
+        """The run once more; None where it ends elsewhere, its code is gone, or it cannot be written.
 
         Raises:
-            UsageError: See `armsim.simulation.simulate.simulate_into`.
+            KeyboardInterrupt: There were two, as at a disk that does not answer: one comes too late to stop anything.
+        """
+        found: RepeatedRun | None = None
+        try:
+            with interrupts_later():
+                found = self._repeated(destination)
+        except KeyboardInterrupt:
+            if found is None:
+                raise
+            found = replace(found, interrupted=True)
+        except (LookupError, OSError, UsageError):
+            pass
+        return found
+
+    def _repeated(self, destination: Destination) -> RepeatedRun | None:
+        """See `repeated`.
+
+        Raises:
+            LookupError: Its code is gone.
+            OSError, UsageError: It cannot be written.
         """
         watch = Stopwatch()
         loop, clock, steps = self.loop, self.clock, self.clock.steps
-        try:
-            engine = NativeEngine(loop)  # type: ignore[arg-type]  # has all of a plan that is asked for
-        except LookupError:
-            return None
+        engine = NativeEngine(loop)  # type: ignore[arg-type]  # has all of a plan that is asked for
         runner = Runner(engine, Job(loop, clock, self.start))  # type: ignore[arg-type]  # likewise
         watch.seconds.update(engine.preparation)
         watch.lap()
@@ -113,22 +146,15 @@ class KnownRun:
             return None
         rows = log.finish(clock.rows_before(steps), None if steps % clock.log_every else end)
         seconds = watch.total()
-        again = replace(self, summary={**self.summary, "seconds": seconds, "steps_per_second": self._pace(seconds)})
-        try:
-            with new_run_folder(destination.folder, self.name, destination.force) as made:
-                tables = [partial(CsvFile, made.file(file), columns) for file, columns in self.tables.items()]
-                with RunFiles(tables, loop.width, clock) as files:
-                    files.take(rows)
-                made.conclude(lambda: _write(made.file(ABOUT), again.about, seconds))
-        except OSError:
-            return None
-        return again, made.path
-
-    def _pace(self, seconds: Mapping[str, float]) -> float:
-        """Steps in a second of the loop, as many as were tried before."""
-        before = self.summary
-        tried: float = before["steps_per_second"] * before["seconds"]["loop_s"]
-        return tried / max(seconds["loop_s"], 1e-9)
+        with new_run_folder(destination.folder, self.name, destination.force) as made:
+            tables = [partial(CsvFile, made.file(file), columns) for file, columns in self.tables.items()]
+            with RunFiles(tables, loop.width, clock) as files:
+                files.take(rows)
+            _write(made.file(ABOUT), self.about, seconds)
+        summary = self.summary
+        tried = summary["steps_per_second"] * summary["seconds"]["loop_s"]
+        times = {"seconds": seconds, "steps_per_second": tried / seconds["loop_s"]}
+        return RepeatedRun(made.path, {**summary, **times})
 
 
 def _write(path: str, about: Sequence[str], seconds: Mapping[str, float]) -> None:

@@ -10,10 +10,11 @@ import pytest
 import yaml
 
 from armsim.files.csv_writer import CsvFile, CsvTable
+from armsim.files.known import Known
 from armsim.files.run_folder import is_run
 from armsim.recording import recording
 from armsim.simulation import run_files
-from armsim.simulation.folder import RunFiles
+from armsim.simulation.run_files import RunFiles
 
 RUN = ("simulate", "rr_config1", "--set", "log.every=2e-3", "--set", "duration=2", "-o", "out")
 RECORD = ("record", "rr_config1", "--set", "log.every=2e-3", "--set", "duration=2", "-o", "out")
@@ -88,7 +89,8 @@ def test_a_picture_that_fails_leaves_the_one_before(armsim, empty_folder, monkey
 
 
 def fill(monkeypatch, where, room: int) -> None:
-    """Let a disk have so much room [bytes] for the tables in a folder."""
+    """Let a disk have so much room [bytes] for the tables in a folder, and no run be known."""
+    monkeypatch.setattr(Known, "data", lambda self: None)
     write, left = CsvFile._all, [room]
 
     def limited(self, text):

@@ -80,7 +80,7 @@ def test_a_log_of_one_row_is_told_by_the_run_and_by_check(armsim, empty_folder):
 
 
 def test_times_of_seconds_are_not_told_in_thousands_of_milliseconds():
-    from armsim.reports.simulation import seconds
+    from armsim.clock import seconds
 
     assert [seconds(x) for x in (5.25, 0.9999, 0.9994, 0.00068)] == ["5.25 s", "1 s", "999 ms", "680 µs"]
 
