@@ -33,6 +33,7 @@ TRACED = (
     "plant",
     "compile",
     "formulas",
+    "simulation/accuracy.py",
     "simulation/called.py",
     "simulation/loop_plan.py",
     "simulation/content.py",

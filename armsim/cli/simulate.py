@@ -19,7 +19,7 @@ from armsim.cli.options import (
 from armsim.cli.pictures import Pictures, plot_run_option
 from armsim.errors import Diverged, UsageError
 from armsim.files.destination import Destination
-from armsim.files.known import Known
+from armsim.files.known_data import KnownData
 from armsim.records import as_plain
 from armsim.reports.written import written
 from armsim.simulation.execution import Execution
@@ -105,17 +105,17 @@ def command(
     """
     pictures.check(destination.force)
     check_folder(destination)
-    known = Known("simulate", scenario, overrides, execution, display, bold(""))
+    known = KnownData("simulate", scenario, overrides, execution, display, bold(""))
     data = known.data()
     before = None if data is None else KnownRun.of(data)
     if before is not None and (again := before.repeated(destination)) is not None:
-        place = again.folder
+        place, summary = again
         display.print(
-            lambda: {**again.summary, "folder": place, "doubts": []},
-            lambda: "\n".join([*before.told, *written(again.summary, place, before.tables, display.verbose)]),
+            lambda: {**summary, "folder": place, "doubts": []},
+            lambda: "\n".join([*before.told, *written(summary, place, before.tables, display.verbose)]),
         )
         pictures.draw(place, display)
-        return INTERRUPTED if again.interrupted else 0
+        return 0
 
     from armsim.reports.simulation import in_unit, report, told
     from armsim.simulation.folder import tables_of

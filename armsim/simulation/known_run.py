@@ -7,7 +7,6 @@ is read, checked, built, judged or summarised, and none of what does so is impor
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,11 +18,11 @@ from armsim.files.interrupts import interrupts_later
 from armsim.files.recovery import ABOUT
 from armsim.files.run_folder import new_run_folder
 from armsim.records import record
-from armsim.simulation.job import Accuracy, Job
+from armsim.simulation.accuracy import Accuracy
 from armsim.simulation.native_engine import NativeEngine
 from armsim.simulation.row_log import RowsInMemory
 from armsim.simulation.run_files import RunFiles
-from armsim.simulation.runner import Runner
+from armsim.simulation.runner import Job, Runner
 from armsim.simulation.stopwatch import Stopwatch
 
 SHORT = 0.5  # s of a loop: of a longer one Ctrl-C keeps the rows, for which all must be known
@@ -61,21 +60,6 @@ class KnownLoop:
 
 
 @record
-class RepeatedRun:
-    """A run that was made once more.
-
-    Attributes:
-        folder: Where it is.
-        summary: In plain data.
-        interrupted: Whether by Ctrl-C, which came too late.
-    """
-
-    folder: str
-    summary: dict[str, Any]
-    interrupted: bool = False
-
-
-@record
 class KnownRun:
     """A run that was complete.
 
@@ -106,31 +90,27 @@ class KnownRun:
         """From plain data."""
         return cls(**{**data, "loop": KnownLoop(**data["loop"]), "clock": Clock(**data["clock"])})
 
-    def repeated(self, destination: Destination) -> RepeatedRun | None:
-        """The run once more; None where it ends elsewhere, its code is gone, or it cannot be written.
+    def repeated(self, destination: Destination) -> tuple[str, dict[str, Any]] | None:
+        """Make the run once more: its folder, and its summary in plain data.
+
+        None where it ends elsewhere, its code is gone, or it cannot be written. Ctrl-C comes too late to stop anything.
 
         Raises:
-            KeyboardInterrupt: There were two, as at a disk that does not answer: one comes too late to stop anything.
+            KeyboardInterrupt: There were two, as at a disk that does not answer.
         """
-        found: RepeatedRun | None = None
+        made = None
         try:
             with interrupts_later():
-                found = self._repeated(destination)
+                made = self._made(destination)
         except KeyboardInterrupt:
-            if found is None:
+            if made is None:
                 raise
-            found = replace(found, interrupted=True)
         except (LookupError, OSError, UsageError):
             pass
-        return found
+        return made
 
-    def _repeated(self, destination: Destination) -> RepeatedRun | None:
-        """See `repeated`.
-
-        Raises:
-            LookupError: Its code is gone.
-            OSError, UsageError: It cannot be written.
-        """
+    def _made(self, destination: Destination) -> tuple[str, dict[str, Any]] | None:
+        """See `repeated`."""
         watch = Stopwatch()
         loop, clock, steps = self.loop, self.clock, self.clock.steps
         engine = NativeEngine(loop)  # type: ignore[arg-type]  # has all of a plan that is asked for
@@ -154,7 +134,7 @@ class KnownRun:
         summary = self.summary
         tried = summary["steps_per_second"] * summary["seconds"]["loop_s"]
         times = {"seconds": seconds, "steps_per_second": tried / seconds["loop_s"]}
-        return RepeatedRun(made.path, {**summary, **times})
+        return made.path, {**summary, **times}
 
 
 def _write(path: str, about: Sequence[str], seconds: Mapping[str, float]) -> None:

@@ -23,9 +23,9 @@ from armsim.measures.moment import Moment
 from armsim.plant import Column, Plant, make_plant
 from armsim.plant.columns import Layout
 from armsim.records import record
+from armsim.simulation.accuracy import AS_ASKED, Accuracy
 from armsim.simulation.called import is_called
 from armsim.simulation.content import content_of, tables_of
-from armsim.simulation.job import AS_ASKED, Accuracy
 
 # magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
 BOUNDS = {"q": 1e6, "qd": 1e9, "current": 1e9, "stuck": 1.0, "before": 1e9}

@@ -6,23 +6,67 @@ import math
 import time
 from array import array
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from armsim.clock import NEVER, Clock
-from armsim.simulation.job import Job
+from armsim.records import record
+from armsim.simulation.accuracy import AS_ASKED, Accuracy
 from armsim.simulation.lanes import Lanes, Numbers, RowRoom, RowSpace
 from armsim.stability.divergence import LAST_STEPS
 
 if TYPE_CHECKING:
     from armsim.integrate.method import Stall
     from armsim.simulation.engine import Engine
+    from armsim.simulation.loop_plan import LoopPlan
 
 STRETCH = 0.05  # s of steps between looks at Ctrl-C, at the progress, and at what else is asked
 FIRST = 256  # steps of fixed length until it is known how long they take
 
 Progress = Callable[[int, int], None]  # done, total
+
+
+@record
+class Job:
+    """Runs to carry out.
+
+    Attributes:
+        plan: What their loop computes.
+        clock: When things happen.
+        start: The state at the start of a single run; None where the open numbers give it.
+        values: The plan's open numbers, of one run after the other.
+        count: Number of runs.
+        accuracy: Of the runs.
+        first: The step at which they begin.
+        repeats: Whether they were made before, and are repeated without figures of merit.
+    """
+
+    plan: LoopPlan
+    clock: Clock
+    start: Sequence[float] | None = None
+    values: Sequence[float] = ()
+    count: int = 1
+    accuracy: Accuracy = AS_ASKED
+    first: int = 0
+    repeats: bool = False
+
+    def again(self, first: float, last: float, start: Sequence[float], accuracy: Accuracy = AS_ASKED) -> Job:
+        """Some steps of a single run once more, without rows.
+
+        Args:
+            first: First step; a part of a step more for one that begins within it. Those steps take no samples.
+            last: Step before which to stop, likewise.
+            start: The state at the first.
+            accuracy: Of the repetition; as asked unless the plan is refinable.
+        """
+        clock, parts = self.clock, accuracy.parts
+        begin = math.ceil(parts * first)
+        early = begin - parts * first
+        every = None if early or clock.sample_every is None else parts * clock.sample_every
+        steps = begin + round(parts * (last - first))
+        fine = Clock(clock.num, parts * clock.den, steps, every, offset=-early * clock.num)
+        return replace(self, clock=fine, start=start, accuracy=accuracy, first=begin, repeats=True)
 
 
 class Runner:

@@ -22,7 +22,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from armsim.document.tolerance import LEAST
-from armsim.simulation.job import AS_ASKED, Accuracy
+from armsim.simulation.accuracy import AS_ASKED, Accuracy
 from armsim.simulation.result import Setup, steps_chosen
 from armsim.simulation.runner import Runner
 from armsim.simulation.step_error import LOOSER, SHORTER, TIGHTER, StepError

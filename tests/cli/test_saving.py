@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from armsim.files.csv_writer import CsvFile, CsvTable
-from armsim.files.known import Known
+from armsim.files.known_data import KnownData
 from armsim.files.run_folder import is_run
 from armsim.recording import recording
 from armsim.simulation import run_files
@@ -90,7 +90,7 @@ def test_a_picture_that_fails_leaves_the_one_before(armsim, empty_folder, monkey
 
 def fill(monkeypatch, where, room: int) -> None:
     """Let a disk have so much room [bytes] for the tables in a folder, and no run be known."""
-    monkeypatch.setattr(Known, "data", lambda self: None)
+    monkeypatch.setattr(KnownData, "data", lambda self: None)
     write, left = CsvFile._all, [room]
 
     def limited(self, text):
@@ -178,6 +178,7 @@ def pressed_while(monkeypatch, what, name: str, call: int) -> None:
 
 def test_ctrl_c_while_saving_keeps_whole_rows(armsim, empty_folder, heeding, monkeypatch):
     armsim(*RUN, "-q")
+    monkeypatch.setattr(KnownData, "data", lambda self: None)
     monkeypatch.setattr(run_files, "BLOCK", 100 * 8 * 30)
     pressed_while(monkeypatch, RunFiles, "write", 4)
     stopped = armsim(*RUN[:-1], "again")

@@ -16,9 +16,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are e
 # a command whose process sends itself a signal at a call of a function, and once more at each call of another one
 PROGRAM = """
 import importlib, itertools, os, signal, sys
-from armsim.files import interrupts, known
+from armsim.files import interrupts, known_data
 interrupts.TOGETHER = 1e9
-known.Known.data = lambda self: None
+known_data.KnownData.data = lambda self: None
 def sending(place, calls, number):
     module, owner, name = place.split(":")
     owner = getattr(importlib.import_module(module), owner) if owner else importlib.import_module(module)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from armsim import sources
-from armsim.files.known import Known
+from armsim.files.known_data import KnownData
 from armsim.files.shipped import shipped_names
 from armsim.files.source import Source
 
@@ -30,51 +30,51 @@ def read(path: str) -> Source:
 
 
 def test_data_is_known_by_what_was_asked(files):
-    Known("one", files[0]).keep({"x": [0.1, "two"]}, files)
-    assert Known("one", files[0]).data() == {"x": [0.1, "two"]}
-    assert Known("two", files[0]).data() is None
-    assert Known("one", files[1]).data() is None
+    KnownData("one", files[0]).keep({"x": [0.1, "two"]}, files)
+    assert KnownData("one", files[0]).data() == {"x": [0.1, "two"]}
+    assert KnownData("two", files[0]).data() is None
+    assert KnownData("one", files[1]).data() is None
 
 
 @pytest.mark.parametrize("edited", ["sub/a.yaml", "b.yaml"])
 @pytest.mark.parametrize("edit", [lambda path: path.write_text("edited"), Path.unlink])
 def test_a_file_that_is_edited_or_removed_is_noticed(edited, edit, files):
-    Known(edited, edit).keep(1, files)
+    KnownData(edited, edit).keep(1, files)
     text = Path(edited).read_text()
     edit(Path(edited))
-    assert Known(edited, edit).data() is None
+    assert KnownData(edited, edit).data() is None
     Path(edited).write_text(text)
-    assert Known(edited, edit).data() == 1
+    assert KnownData(edited, edit).data() == 1
 
 
 def test_a_file_that_would_be_found_first_is_noticed(files):
-    Known("beside").keep(1, files)
+    KnownData("beside").keep(1, files)
     Path("sub/b.yaml").write_text("b.yaml")
-    assert Known("beside").data() is None
+    assert KnownData("beside").data() is None
 
 
 def test_another_text_of_armsim_knows_nothing(files, monkeypatch):
-    Known("text").keep(1, files)
+    KnownData("text").keep(1, files)
     monkeypatch.setattr(sources, "digest", lambda: "edited")
-    assert Known("text").data() is None
+    assert KnownData("text").data() is None
 
 
 def test_the_same_files_in_another_folder_are_others(files, tmp_path, monkeypatch):
-    Known("folder").keep(1, files)
+    KnownData("folder").keep(1, files)
     other = tmp_path / "other"
     (other / "sub").mkdir(parents=True)
     for file in files:
         (other / file.path).write_text(file.path)
     monkeypatch.chdir(other)
-    assert Known("folder").data() is None
+    assert KnownData("folder").data() is None
 
 
 def test_what_follows_from_other_files_than_yaml_or_was_edited_meanwhile_is_not_kept(files):
     Path("law.py").write_text("")
-    Known("law").keep(1, [*files, read("law.py")])
+    KnownData("law").keep(1, [*files, read("law.py")])
     Path("b.yaml").write_text("edited")
-    Known("meanwhile").keep(1, files)
-    assert Known("law").data() is Known("meanwhile").data() is None
+    KnownData("meanwhile").keep(1, files)
+    assert KnownData("law").data() is KnownData("meanwhile").data() is None
 
 
 PROGRAM = """

@@ -19,7 +19,7 @@ ABSENT = ""  # in place of the digest of a file
 ANY = ""  # in place of the working folder, where no path is relative to it
 
 
-class Known:
+class KnownData:
     """Plain data that follows from files.
 
     Args:
