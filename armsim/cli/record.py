@@ -25,7 +25,7 @@ from armsim.errors import Diverged
 from armsim.files.destination import Destination
 from armsim.reports.simulation import STATUS, method_notes, steps_by, work_lines
 from armsim.reports.table import wrapped
-from armsim.reports.written import uncached
+from armsim.reports.written_run import uncached
 from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bars

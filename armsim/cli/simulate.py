@@ -19,9 +19,9 @@ from armsim.cli.options import (
 from armsim.cli.pictures import Pictures, plot_run_option
 from armsim.errors import Diverged, UsageError
 from armsim.files.destination import Destination
+from armsim.files.faults import Doubt
 from armsim.files.known_data import KnownData
-from armsim.records import as_plain
-from armsim.reports.written import written
+from armsim.reports.written_run import report
 from armsim.simulation.execution import Execution
 from armsim.simulation.known_run import KnownRun
 from armsim.terminal.failure import INTERRUPTED
@@ -106,39 +106,30 @@ def command(
     pictures.check(destination.force)
     check_folder(destination)
     known = KnownData("simulate", scenario, overrides, execution, display, bold(""))
-    data = known.data()
-    before = None if data is None else KnownRun.of(data)
-    if before is not None and (again := before.repeated(destination)) is not None:
-        place, summary = again
-        display.print(
-            lambda: {**summary, "folder": place, "doubts": []},
-            lambda: "\n".join([*before.told, *written(summary, place, before.tables, display.verbose)]),
-        )
-        pictures.draw(place, display)
-        return 0
+    before, doubts, run = known.data(), list[Doubt](), None
+    made = None if before is None else KnownRun.of(before).repeated(destination)
+    if made is None:
+        from armsim.reports.simulation import written_run
+        from armsim.simulation.folder import tables_of
+        from armsim.simulation.simulate import known_run, simulate_into
 
-    from armsim.reports.simulation import in_unit, report, told
-    from armsim.simulation.folder import tables_of
-    from armsim.simulation.simulate import known_run, simulate_into
-
-    read, doubts = read_scenario(scenario, overrides)
-    with progress_bars("simulating", "saving", display.progress) as (progress, saving):
-        run, folder = simulate_into(destination, read, execution, display.degrees, progress, saving)
+        read, doubts = read_scenario(scenario, overrides)
+        with progress_bars("simulating", "saving", display.progress) as (progress, saving):
+            run, folder = simulate_into(destination, read, execution, display.degrees, progress, saving)
+        made = written_run(run.facts, folder, tables_of(run.scenario), display.degrees, display.verbose)
+        if not doubts:
+            known.keep(known_run(run, made, execution, display.degrees), run.scenario.sources)
+    told = made
     display.print(
-        lambda: {**as_plain(in_unit(run.facts, display.degrees)), "folder": str(folder), "doubts": doubts},
-        lambda: report(run.facts, folder, tables_of(run.scenario), display.degrees, display.verbose),
+        lambda: {**told.summary, "folder": told.folder, "doubts": doubts}, lambda: report(told, display.verbose)
     )
-    pictures.draw(folder, display)
-    if not doubts:
-        summary = as_plain(in_unit(run.facts, display.degrees))
-        shown = told(run.facts, display.degrees, display.verbose)
-        repeatable = known_run(run, folder, execution, display.degrees, summary, shown)
-        if repeatable is not None:
-            known.keep(as_plain(repeatable), run.scenario.sources)
+    pictures.draw(made.folder, display)
+    if run is None:
+        return 0
     if run.failure:
         found = f"{run.failure} after {run.count} rows"
-        mend = f"make room, or log less often\n({folder} has these rows, and the run is marked as interrupted)"
-        raise UsageError.of(str(folder), "room for the rows", found, mend)
+        mend = f"make room, or log less often\n({made.folder} has these rows, and the run is marked as interrupted)"
+        raise UsageError.of(made.folder, "room for the rows", found, mend)
     if run.facts.diverged is not None:
         from armsim.terminal.divergence import divergence
 

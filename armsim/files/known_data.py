@@ -43,11 +43,13 @@ class KnownData:
         name by which a shipped one was called. So these are absent.
 
         Args:
-            data: The data.
+            data: The data; None for none.
             files: What was read, the first one first.
         """
         read = {file.path: file.sha256 for file in files}
-        if not all(path.endswith((".yaml", ".yml")) and _digest(path) == digest for path, digest in read.items()):
+        if data is None or not all(
+            path.endswith((".yaml", ".yml")) and _digest(path) == digest for path, digest in read.items()
+        ):
             return
         called = [os.path.splitext(os.path.basename(path))[0] if is_shipped(path) else path for path in read]
         beside = [os.path.normpath(os.path.join(os.path.dirname(files[0].path), name)) for name in called]

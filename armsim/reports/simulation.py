@@ -3,46 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from armsim.model import JOINT_TYPES
 from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
 from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, table, wrapped
-from armsim.reports.written import written
 from armsim.simulation.angles import turned
 from armsim.simulation.energy_balance import EnergyBalance
 from armsim.simulation.joint_summary import JointSummary
+from armsim.simulation.known_run import WrittenRun
 from armsim.simulation.problems import LongAtLimit
 from armsim.simulation.summary import ContactSummary, EndState, RunSummary, Summary
 
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
 
 
-def report(
-    summary: RunSummary, folder: object, tables: Sequence[str], degrees: bool = False, verbose: bool = False
-) -> str:
-    """The summary of a run as text.
+def written_run(
+    summary: RunSummary, folder: object, tables: list[str], degrees: bool = False, verbose: bool = False
+) -> WrittenRun:
+    """A run that was written, as it is told.
 
     Args:
-        summary: The summary.
-        folder: Where the run was written.
+        summary: Of the run.
+        folder: Where it is.
         tables: Names of its tables.
         degrees: Whether angles are shown in degrees.
         verbose: Whether all is told.
     """
-    return "\n".join([*told(summary, degrees, verbose), *written(as_plain(summary), folder, tables, verbose)])
-
-
-def told(summary: RunSummary, degrees: bool, verbose: bool) -> list[str]:
-    """The summary in lines, but for what `written` tells."""
     lines = account(summary, summary.duration, degrees, verbose)
     if verbose and summary.would_chatter:
         stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary.would_chatter.items())
         lines.append(
             wrapped(f"* with a stop engaged the step is stable: {stops}; {summary.dt:g} s would chatter there")
         )
-    return lines
+    return WrittenRun(str(folder), as_plain(in_unit(summary, degrees)), lines, tables)
 
 
 def account(summary: RunSummary, duration: float, degrees: bool, verbose: bool) -> list[str]:

@@ -60,6 +60,23 @@ class KnownLoop:
 
 
 @record
+class WrittenRun:
+    """A run that was written.
+
+    Attributes:
+        folder: Where it is.
+        summary: In plain data.
+        told: In lines, but for the wall time.
+        tables: Names of its tables.
+    """
+
+    folder: str
+    summary: dict[str, Any]
+    told: list[str]
+    tables: list[str]
+
+
+@record
 class KnownRun:
     """A run that was complete.
 
@@ -90,10 +107,10 @@ class KnownRun:
         """From plain data."""
         return cls(**{**data, "loop": KnownLoop(**data["loop"]), "clock": Clock(**data["clock"])})
 
-    def repeated(self, destination: Destination) -> tuple[str, dict[str, Any]] | None:
-        """Make the run once more: its folder, and its summary in plain data.
+    def repeated(self, destination: Destination) -> WrittenRun | None:
+        """Make the run once more; None where it ends elsewhere, its code is gone, or it cannot be written.
 
-        None where it ends elsewhere, its code is gone, or it cannot be written. Ctrl-C comes too late to stop anything.
+        Ctrl-C comes too late to stop anything.
 
         Raises:
             KeyboardInterrupt: There were two, as at a disk that does not answer.
@@ -109,7 +126,7 @@ class KnownRun:
             pass
         return made
 
-    def _made(self, destination: Destination) -> tuple[str, dict[str, Any]] | None:
+    def _made(self, destination: Destination) -> WrittenRun | None:
         """See `repeated`."""
         watch = Stopwatch()
         loop, clock, steps = self.loop, self.clock, self.clock.steps
@@ -134,7 +151,7 @@ class KnownRun:
         summary = self.summary
         tried = summary["steps_per_second"] * summary["seconds"]["loop_s"]
         times = {"seconds": seconds, "steps_per_second": tried / seconds["loop_s"]}
-        return made.path, {**summary, **times}
+        return WrittenRun(made.path, {**summary, **times}, self.told, [*self.tables])
 
 
 def _write(path: str, about: Sequence[str], seconds: Mapping[str, float]) -> None:

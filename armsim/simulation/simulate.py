@@ -17,11 +17,12 @@ from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.measures.figures import parted
 from armsim.plant import Plant, make_plant
 from armsim.plant.column_kinds import FILES
+from armsim.records import attributes
 from armsim.simulation.called import under_function
 from armsim.simulation.engine import NativeEngine, make_engine
 from armsim.simulation.execution import USUAL, Execution
 from armsim.simulation.folder import check_format, least_size, run_files
-from armsim.simulation.known_run import FEW, SHORT, KnownLoop, KnownRun
+from armsim.simulation.known_run import FEW, SHORT, WrittenRun
 from armsim.simulation.loop_plan import SUMMARISED, Keep, LoopPlan
 from armsim.simulation.result import KnownSetup, Setup
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
@@ -138,18 +139,14 @@ def _simulated(
     return carry_out(runner, setup, watch, progress, streamed, key("step error", scenario))
 
 
-def known_run(
-    run: Run, folder: Path, execution: Execution, degrees: bool, summary: dict[str, Any], told: list[str]
-) -> KnownRun | None:
-    """What repeats a run; None of one that is not complete, or that takes long or more than plain data.
+def known_run(run: Run, made: WrittenRun, execution: Execution, degrees: bool) -> dict[str, Any] | None:
+    """A `KnownRun` in plain data; None of one that is not complete, or that takes long or more than plain data.
 
     Args:
         run: The run.
-        folder: Its folder.
+        made: What was written and told of it.
         execution: How it was run.
-        degrees: Whether joint angles are in degrees there.
-        summary: Its summary in plain data.
-        told: And in lines.
+        degrees: Whether joint angles are in degrees.
     """
     scenario, plan = run.scenario, LoopPlan.of_run(run.scenario, execution.measure)
     clock, width = scenario.clock, len(plan.columns)
@@ -157,12 +154,12 @@ def known_run(
     short = run.seconds["loop_s"] < SHORT and clock.rows * width < FEW
     if run.status != "complete" or run.engine != "llvm" or not plain or not short:
         return None
-    bounds, opened = plan.bounds, plan.accuracy()
-    loop = KnownLoop(plan.key, plan.states, plan.kept, width, bounds, plan.adaptive, opened, plan.rare_every)
+    kinds = "key", "states", "kept", "bounds", "adaptive", "rare_every"
+    loop = {**attributes(plan, *kinds), "width": width, "opened": plan.accuracy()}
     tables = {f"{name}.csv": [heading.column for heading in run.plant.layout.headings(degrees, name)] for name in FILES}
-    before, behind = re.split(r"^seconds:.*\n(?: .*\n)*", (folder / ABOUT).read_text("utf-8"), flags=re.MULTILINE)
-    start, end = plan.start_of(scenario), [*run.state, *run.end]
-    return KnownRun(loop, clock, start, end, scenario.name, tables, (before, behind), summary, told)
+    about = re.split(r"^seconds:.*\n(?: .*\n)*", Path(made.folder, ABOUT).read_text("utf-8"), flags=re.MULTILINE)
+    known = {"loop": loop, "clock": vars(clock), "start": plan.start_of(scenario), "end": [*run.state, *run.end]}
+    return {**known, "name": scenario.name, "tables": tables, "about": about, **attributes(made, "summary", "told")}
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
