@@ -107,7 +107,7 @@ def command(
     check_folder(destination)
     known = KnownData("simulate", scenario, overrides, execution, display, bold(""))
     before, doubts, run = known.data(), list[Doubt](), None
-    made = None if before is None else KnownRun.of(before).repeated(destination)
+    made = None if before is None else KnownRun(**before).repeated(destination)
     if made is None:
         from armsim.reports.simulation import written_run
         from armsim.simulation.folder import tables_of

@@ -6,9 +6,8 @@ is read, checked, built, judged or summarised, and none of what does so is impor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from armsim.clock import Clock
 from armsim.errors import UsageError
@@ -25,38 +24,11 @@ from armsim.simulation.run_files import RunFiles
 from armsim.simulation.runner import Job, Runner
 from armsim.simulation.stopwatch import Stopwatch
 
+if TYPE_CHECKING:
+    from armsim.simulation.loop_plan import LoopPlan
+
 SHORT = 0.5  # s of a loop: of a longer one Ctrl-C keeps the rows, for which all must be known
 FEW = 10**6  # numbers in rows: more take as long to write
-
-
-@record
-class KnownLoop:
-    """What runners and engines ask of a `LoopPlan` without open numbers, tables and a law that is called."""
-
-    key: str
-    states: int
-    kept: list[float]
-    width: int
-    bounds: list[float]
-    adaptive: bool
-    opened: dict[str, float]
-    rare_every: int
-
-    open = tables = ()
-    sampled_outside = False
-
-    @property
-    def columns(self) -> range:
-        """One for each number of a row."""
-        return range(self.width)
-
-    def accuracy(self, accuracy: Accuracy) -> dict[str, float]:
-        """Of the run as it was asked for."""
-        return self.opened
-
-    def body(self) -> Any:
-        """Where the code is not in the cache any more."""
-        raise LookupError
 
 
 @record
@@ -78,34 +50,53 @@ class WrittenRun:
 
 @record
 class KnownRun:
-    """A run that was complete.
+    """A run that was complete, and all that runners and engines ask of its `LoopPlan`; it has no open numbers and tables.
 
     Attributes:
-        loop: What its loop computes.
-        clock: When things happen.
+        times: Its clock, in plain data.
         start: The state at the start.
         end: The state reached, and its row.
         name: Of its scenario.
-        tables: Files, and the heading, place in a row and factor of every column.
+        files: Names of its tables, with heading, place in a row and factor of every column.
         about: Its run.yaml, before and behind the wall time.
         summary: In plain data.
-        told: Its summary in lines, as far as it was printed.
+        told: In lines, but for the wall time.
+        width: Numbers of a row.
+        opened: What `accuracy` tells of the run as it was asked for.
     """
 
-    loop: KnownLoop
-    clock: Clock
+    times: dict[str, Any]
     start: list[float]
     end: list[float]
     name: str
-    tables: dict[str, list[tuple[str, int, float]]]
-    about: tuple[str, str]
+    files: dict[str, list[tuple[str, int, float]]]
+    about: list[str]
     summary: dict[str, Any]
     told: list[str]
+    width: int
+    opened: dict[str, float]
+    key: str
+    states: int
+    kept: list[float]
+    bounds: list[float]
+    adaptive: bool
+    rare_every: int
 
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> KnownRun:
-        """From plain data."""
-        return cls(**{**data, "loop": KnownLoop(**data["loop"]), "clock": Clock(**data["clock"])})
+    open = tables = ()
+    sampled_outside = False
+
+    @property
+    def columns(self) -> range:
+        """One for each number of a row."""
+        return range(self.width)
+
+    def accuracy(self, accuracy: Accuracy) -> dict[str, float]:
+        """See `LoopPlan`."""
+        return self.opened
+
+    def body(self) -> NoReturn:
+        """Where the code is in the cache no more."""
+        raise LookupError
 
     def repeated(self, destination: Destination) -> WrittenRun | None:
         """Make the run once more; None where it ends elsewhere, its code is gone, or it cannot be written.
@@ -128,34 +119,26 @@ class KnownRun:
 
     def _made(self, destination: Destination) -> WrittenRun | None:
         """See `repeated`."""
-        watch = Stopwatch()
-        loop, clock, steps = self.loop, self.clock, self.clock.steps
-        engine = NativeEngine(loop)  # type: ignore[arg-type]  # has all of a plan that is asked for
-        runner = Runner(engine, Job(loop, clock, self.start))  # type: ignore[arg-type]  # likewise
+        watch, plan, clock = Stopwatch(), cast("LoopPlan", self), Clock(**self.times)
+        engine = NativeEngine(plan)
+        runner, log = Runner(engine, Job(plan, clock, self.start)), RowsInMemory(self.width, clock.rows + 1)
         watch.seconds.update(engine.preparation)
         watch.lap()
-        log = RowsInMemory(loop.width, clock.rows_before(steps) + 1)
-        for _ in runner.until(steps, log):
+        for _ in runner.until(clock.steps, log):
             pass
         end = [*runner.row().run(0)]
         watch.lap("loop_s")
         if [*runner.state, *end] != self.end:
             return None
-        rows = log.finish(clock.rows_before(steps), None if steps % clock.log_every else end)
-        seconds = watch.total()
+        rows = log.finish(clock.rows_before(clock.steps), None if clock.steps % clock.log_every else end)
+        seconds, (before, behind) = watch.total(), self.about
+        times = ", ".join(f"{part}: {time:.9f}" for part, time in seconds.items())
         with new_run_folder(destination.folder, self.name, destination.force) as made:
-            tables = [partial(CsvFile, made.file(file), columns) for file, columns in self.tables.items()]
-            with RunFiles(tables, loop.width, clock) as files:
+            tables = [partial(CsvFile, made.file(file), columns) for file, columns in self.files.items()]
+            with RunFiles(tables, self.width, clock) as files:
                 files.take(rows)
-            _write(made.file(ABOUT), self.about, seconds)
-        summary = self.summary
-        tried = summary["steps_per_second"] * summary["seconds"]["loop_s"]
-        times = {"seconds": seconds, "steps_per_second": tried / seconds["loop_s"]}
-        return WrittenRun(made.path, {**summary, **times}, self.told, [*self.tables])
-
-
-def _write(path: str, about: Sequence[str], seconds: Mapping[str, float]) -> None:
-    """Write run.yaml with its wall time."""
-    times = ", ".join(f"{part}: {time:.9f}" for part, time in seconds.items())
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        file.write(f"{about[0]}seconds: {{{times}}}\n{about[1]}")
+            with open(made.file(ABOUT), "w", encoding="utf-8", newline="\n") as about:
+                about.write(f"{before}seconds: {{{times}}}\n{behind}")
+        tried = self.summary["steps_per_second"] * self.summary["seconds"]["loop_s"]
+        summary = {**self.summary, "seconds": seconds, "steps_per_second": tried / seconds["loop_s"]}
+        return WrittenRun(made.path, summary, self.told, [*self.files])

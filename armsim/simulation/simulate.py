@@ -154,12 +154,19 @@ def known_run(run: Run, made: WrittenRun, execution: Execution, degrees: bool) -
     short = run.seconds["loop_s"] < SHORT and clock.rows * width < FEW
     if run.status != "complete" or run.engine != "llvm" or not plain or not short:
         return None
-    kinds = "key", "states", "kept", "bounds", "adaptive", "rare_every"
-    loop = {**attributes(plan, *kinds), "width": width, "opened": plan.accuracy()}
-    tables = {f"{name}.csv": [heading.column for heading in run.plant.layout.headings(degrees, name)] for name in FILES}
-    about = re.split(r"^seconds:.*\n(?: .*\n)*", Path(made.folder, ABOUT).read_text("utf-8"), flags=re.MULTILINE)
-    known = {"loop": loop, "clock": vars(clock), "start": plan.start_of(scenario), "end": [*run.state, *run.end]}
-    return {**known, "name": scenario.name, "tables": tables, "about": about, **attributes(made, "summary", "told")}
+    files = {f"{name}.csv": [heading.column for heading in run.plant.layout.headings(degrees, name)] for name in FILES}
+    return {
+        **attributes(plan, "key", "states", "kept", "bounds", "adaptive", "rare_every"),
+        **attributes(made, "summary", "told"),
+        "width": width,
+        "opened": plan.accuracy(),
+        "times": vars(clock),
+        "start": plan.start_of(scenario),
+        "end": [*run.state, *run.end],
+        "name": scenario.name,
+        "files": files,
+        "about": re.split(r"^seconds:.*\n(?: .*\n)*", Path(made.folder, ABOUT).read_text("utf-8"), flags=re.MULTILINE),
+    }
 
 
 def advise(scenario: Scenario) -> tuple[Scenario, Advice]:

@@ -10,7 +10,8 @@ import pytest
 import armsim
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
-from armsim.reports.simulation import report
+from armsim.reports.simulation import written_run
+from armsim.reports.written_run import report
 from armsim.simulation import step_doubling
 from armsim.simulation.simulate import simulate_unadvised
 from armsim.simulation.step_error import LARGE
@@ -49,7 +50,7 @@ def spring(t, k=100.0, d=2.0):
 def printed(run) -> str:
     """What the command line says of a run, on one line."""
     where = {"folder": "runs/slide-001", "tables": ["trajectory.csv"]}
-    return " ".join(report(run.facts, **where).split())
+    return " ".join(report(written_run(run.facts, **where)).split())
 
 
 @pytest.fixture(autouse=True)
