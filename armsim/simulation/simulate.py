@@ -150,7 +150,8 @@ def known_run(run: Run, made: WrittenRun, execution: Execution, degrees: bool) -
     """
     scenario, plan = run.scenario, LoopPlan.of_run(run.scenario, execution.measure)
     clock, width = scenario.clock, len(plan.columns)
-    plain = plan.key and not plan.tables and not plan.sampled_outside and scenario.log_format == "csv"
+    about = Path(made.folder, ABOUT).read_text("utf-8")
+    plain = plan.key and not plan.tables and scenario.log_format == "csv" and "mesh:" not in about  # has absolute paths
     short = run.seconds["loop_s"] < SHORT and clock.rows * width < FEW
     if run.status != "complete" or run.engine != "llvm" or not plain or not short:
         return None
@@ -165,7 +166,7 @@ def known_run(run: Run, made: WrittenRun, execution: Execution, degrees: bool) -
         "end": [*run.state, *run.end],
         "name": scenario.name,
         "files": files,
-        "about": re.split(r"^seconds:.*\n(?: .*\n)*", Path(made.folder, ABOUT).read_text("utf-8"), flags=re.MULTILINE),
+        "about": re.split(r"^seconds:.*\n(?: .*\n)*", about, flags=re.MULTILINE),
     }
 
 

@@ -59,17 +59,18 @@ def test_another_text_of_armsim_knows_nothing(files, monkeypatch):
     assert KnownData("text").data() is None
 
 
-def test_the_same_files_in_another_folder_are_others(files, tmp_path, monkeypatch):
+def test_another_folder_needs_files_of_the_same_content(files, tmp_path, monkeypatch):
     KnownData("folder").keep(1, files)
     other = tmp_path / "other"
     (other / "sub").mkdir(parents=True)
-    for file in files:
-        (other / file.path).write_text(file.path)
     monkeypatch.chdir(other)
     assert KnownData("folder").data() is None
+    for file in files:
+        Path(file.path).write_text(file.path)
+    assert KnownData("folder").data() == 1
 
 
-def test_what_follows_from_other_files_than_yaml_or_was_edited_meanwhile_is_not_kept(files):
+def test_what_follows_from_other_files_than_yaml_is_not_kept_nor_known_where_one_was_edited_meanwhile(files):
     Path("law.py").write_text("")
     KnownData("law").keep(1, [*files, read("law.py")])
     Path("b.yaml").write_text("edited")
