@@ -13,6 +13,7 @@ from armsim.dynamics import gravity_torque
 from armsim.model import Arm, Joint
 from armsim.plant import Plant, linearize
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
 
 STEPS_PER_SECOND = 1000  # the method's error in a period is about (2e-3)**4
@@ -32,7 +33,9 @@ def crossings(x: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 def motion(plant, q, qd, seconds, drive, column):
     steps = round(seconds * STEPS_PER_SECOND)
-    done = drive(NativeEngine(plant, 1 / STEPS_PER_SECOND), plant, list(q), list(qd), steps, (1, STEPS_PER_SECOND))
+    done = drive(
+        NativeEngine(LoopPlan.of(plant, 1 / STEPS_PER_SECOND)), plant, list(q), list(qd), steps, (1, STEPS_PER_SECOND)
+    )
     return done.rows[:, column(plant, "q")], done.rows[:, column(plant, "qd")]
 
 

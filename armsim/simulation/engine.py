@@ -10,7 +10,6 @@ from typing import Protocol
 from armsim.clock import Clock
 from armsim.errors import UsageError
 from armsim.formulas.formula import FormulaError
-from armsim.plant import Plant
 from armsim.simulation.lanes import DOUBLE, Lanes, Numbers, RowSpace
 from armsim.simulation.loop_plan import LoopPlan, PlantStart
 from armsim.simulation.native_engine import NativeEngine
@@ -51,15 +50,14 @@ class PythonEngine:
     """The same physics text on Python floats: slow, obvious, and with the same bits. One run at a time.
 
     Args:
-        plan: What to compute: a plan, or a plant and its step.
-        dt: Step [s], with a plant.
+        plan: What to compute.
     """
 
     name = "python"
     width = 1
 
-    def __init__(self, plan: LoopPlan | Plant, dt: float = 0.0) -> None:
-        self.plan = plan if isinstance(plan, LoopPlan) else LoopPlan.of(plan, dt)
+    def __init__(self, plan: LoopPlan) -> None:
+        self.plan = plan
         self.preparation: dict[str, float] = {}
         self._bounds = [(i, bound) for i, bound in enumerate(self.plan.bounds) if bound < math.inf]
 
@@ -116,19 +114,18 @@ class PythonEngine:
         return self.plan.made([*lanes.open.run(0)])
 
 
-def make_engine(name: str, plan: LoopPlan | Plant, dt: float = 0.0) -> Engine:
+def make_engine(name: str, plan: LoopPlan) -> Engine:
     """The engine of that name, ready to run.
 
     Args:
         name: "llvm" or "python".
-        plan: What to compute: a plan, or a plant and its step.
-        dt: Step [s], with a plant.
+        plan: What to compute.
 
     Raises:
         UsageError: There is no engine of that name.
     """
     if name == "llvm":
-        return NativeEngine(plan, dt)
+        return NativeEngine(plan)
     if name == "python":
-        return PythonEngine(plan, dt)
+        return PythonEngine(plan)
     raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {name!r}")

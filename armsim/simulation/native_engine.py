@@ -12,7 +12,6 @@ from armsim.compile.target import Target
 from armsim.simulation.lanes import Lanes, Numbers, RowSpace
 
 if TYPE_CHECKING:
-    from armsim.plant import Plant
     from armsim.simulation.loop_plan import LoopPlan
 
 
@@ -20,23 +19,17 @@ class NativeEngine:
     """Machine code by LLVM.
 
     Args:
-        plan: What to compute: a plan, or a plant and its step.
-        dt: Step [s], with a plant.
+        plan: What to compute.
         target: The machine to compile for; the host unless given.
         lanes: Runs in a block.
     """
 
     name = "llvm"
 
-    def __init__(self, plan: LoopPlan | Plant, dt: float = 0.0, target: Target | None = None, lanes: int = 1) -> None:
-        if dt:
-            from armsim.simulation.loop_plan import LoopPlan
-
-            plan = LoopPlan.of(plan, dt)  # type: ignore[arg-type]  # a plant
-        self.plan: LoopPlan = plan  # type: ignore[assignment]  # no plant
-        self.width = lanes
+    def __init__(self, plan: LoopPlan, target: Target | None = None, lanes: int = 1) -> None:
+        self.plan, self.width = plan, lanes
         began = time.perf_counter()
-        self.loop = SteppingLoop(self.plan.body, target, lanes, self.plan.key, lambda: self.plan.tables)
+        self.loop = SteppingLoop(plan.body, target, lanes, plan.key, lambda: plan.tables)
         self.cached = self.loop.code.cached
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
         self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}

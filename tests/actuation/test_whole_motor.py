@@ -16,6 +16,7 @@ from armsim.control import OpenLoop
 from armsim.model import Arm, BrushDrop, Coulomb, Joint, Motor
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.runner import Job, Runner
 from armsim.spatial import ZERO, Inertia, Pose, Symmetric, Vector, rotation_x
 
@@ -64,7 +65,7 @@ def go(arm: Arm, command, steps: int, dt: float, qd: float = 0.0, q: float = 0.0
     if current is not None:
         state[-1] = current
     if steps > 60:
-        engine = NativeEngine(plant, dt)
+        engine = NativeEngine(LoopPlan.of(plant, dt))
         runner = Runner(engine, Job(engine.plan, Clock(1, round(1 / dt), steps, 1), state))
         assert [*runner.until(steps)][-1] == steps
         return runner.state

@@ -17,6 +17,7 @@ from armsim.compile.target import Target, host, llvm
 from armsim.dynamics import forward_dynamics
 from armsim.expr import Table, fma, shared, trace, where
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
 
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 only_x86 = pytest.mark.skipif(not X86, reason="is about x86-64 processors")
@@ -42,7 +43,7 @@ def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(p
     """And so does code that LLVM has not optimised, which is what most tests run."""
     body, q, qd, sample_every = plant
     targets = Target(optimisation=1), Target(optimisation=0), *older_targets()
-    engines = [NativeEngine(body, DT, target) for target in targets]
+    engines = [NativeEngine(LoopPlan.of(body, DT), target) for target in targets]
     for steps in (50, 300, 2000):
         runs = [drive(engine, body, q, qd, steps, (1, 2000), 50, sample_every) for engine in engines]
         assert runs[0].reached == steps
@@ -55,7 +56,7 @@ def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(p
 
 def test_the_plants_of_these_tests_do_move(plant, drive):
     body, q, qd, sample_every = plant
-    result = drive(NativeEngine(body, DT), body, q, qd, 300, (1, 2000), 50, sample_every)
+    result = drive(NativeEngine(LoopPlan.of(body, DT)), body, q, qd, 300, (1, 2000), 50, sample_every)
     assert result.reached == 300
     assert np.abs(result.state[: len(q)] - q).max() > 1e-3
 
@@ -152,7 +153,7 @@ UPWARD, DOWNWARD, FLUSH_TO_ZERO = 0x1F80 | 0x4000, 0x1F80 | 0x2000, 0x1F80 | 0x8
 @pytest.mark.parametrize("word", [UPWARD, DOWNWARD, FLUSH_TO_ZERO])
 def test_a_rounding_mode_left_by_another_library_changes_no_bit_and_is_put_back(word, plants, drive):
     body, q, qd, _ = plants("continuous")
-    engine = NativeEngine(body, DT)
+    engine = NativeEngine(LoopPlan.of(body, DT))
 
     def run():
         found = drive(engine, body, q, qd, 200, (1, 2000), 50)

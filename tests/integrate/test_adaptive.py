@@ -17,6 +17,7 @@ from armsim.integrate.rk54 import DORMAND_PRINCE, FIFTH, FOURTH, trial
 from armsim.model import Arm, Coulomb, Joint, Limit
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine, PythonEngine
+from armsim.simulation.loop_plan import LoopPlan
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_x
 from tests.controllers import feedback
 
@@ -107,7 +108,7 @@ def test_the_error_of_the_free_swing_of_arm5_follows_the_tolerance_over_six_deca
     errors = []
     for rtol in tolerances:
         plant = Plant(arm, None, method="rk54", tolerance=Tolerance(rtol, rtol))
-        engine = NativeEngine(plant, 1.5 / count)
+        engine = NativeEngine(LoopPlan.of(plant, 1.5 / count))
         states = drive(engine, plant, table.block("q")[0], [0.0] * 5, count + 1, (1, count / 1.5))
         errors.append(np.abs(states.rows[:, :5] - table.block("q")[rows]).max())
     # an error of the first moments has grown a hundredfold by then
@@ -292,7 +293,7 @@ def test_several_joints_stick_and_slide_through_many_events(arms, drive):
 
     def rows(method: str, rtol: float, per_second: int) -> np.ndarray:
         plant = Plant(arm, waves, method=method, tolerance=Tolerance(rtol, rtol))
-        engine, every = NativeEngine(plant, 1 / per_second), per_second // 10
+        engine, every = NativeEngine(LoopPlan.of(plant, 1 / per_second)), per_second // 10
         count = 5 * every + 1
         return drive(engine, plant, [0.1, 0.2, 0.3], [0.0, 0.5, -0.5], count, (1, per_second), every).rows[:, :6]
 

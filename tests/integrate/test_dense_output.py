@@ -153,13 +153,14 @@ def test_ten_thousand_rows_take_no_more_steps_than_one(method):
 
 def test_rows_at_a_millisecond_of_the_swing_follow_its_truth(arms, reference, drive):
     from armsim.simulation.engine import NativeEngine
+    from armsim.simulation.loop_plan import LoopPlan
 
     table = reference("swing_truth")
     places = np.flatnonzero(table.columns["t_s"] <= 1.5)
     arm = arms.bare(arms.shipped("arm5"))
     for rtol in SIX_DECADES:
         plant = Plant(arm, None, method="rk54", tolerance=Tolerance(rtol, rtol), ahead=True)
-        engine = NativeEngine(plant, 1e-3)
+        engine = NativeEngine(LoopPlan.of(plant, 1e-3))
         found = drive(engine, plant, table.block("q")[0], [0.0] * 5, 1501, (1, 1000), landing=1.5).rows[:, :5]
         instants = np.rint(table.columns["t_s"][places] * 1000).astype(int)
         assert np.allclose(instants / 1000, table.columns["t_s"][places], rtol=0, atol=1e-12)

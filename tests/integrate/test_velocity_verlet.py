@@ -11,6 +11,7 @@ from armsim.expr import cos, sin
 from armsim.integrate import METHODS, Motion, System
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
 
 step = METHODS["velocity_verlet"].step
 
@@ -45,7 +46,7 @@ def test_it_converges_at_order_two_on_the_swing_of_arm5(arms, drive):
     q, counts = (0.3, -0.4, 0.2, 0.5, -0.3), (500, 1000, 2000, 4000)
 
     def final(n: int) -> np.ndarray:  # after half a second
-        return drive(NativeEngine(plant, 0.5 / n), plant, q, [0.0] * 5, n, (1, 2 * n), n).state
+        return drive(NativeEngine(LoopPlan.of(plant, 0.5 / n)), plant, q, [0.0] * 5, n, (1, 2 * n), n).state
 
     true = (64 * final(40_000) - final(5000)) / 63  # extrapolated
     errors = [np.abs(final(n) - true).max() for n in counts]

@@ -67,7 +67,7 @@ def rows_of(engine, plant, about, steps):
 
 def test_every_column_of_the_recording_is_repeated_to_rounding(plant, recorded):
     about = recorded.about
-    rows = rows_of(NativeEngine(plant, about["dt"]), plant, about, about["steps"] + 1)
+    rows = rows_of(NativeEngine(LoopPlan.of(plant, about["dt"])), plant, about, about["steps"] + 1)
     at = recorded.columns["step"].astype(int)
     for stem, first in (("q", 0), ("qd", 5), ("qdd", 10)):
         ours, theirs = rows[at, first : first + 5], recorded.block(stem)
@@ -88,8 +88,10 @@ def test_every_flag_of_the_recording_is_repeated(plant, recorded):
 
 def test_machine_code_equals_the_text_on_floats(plant, recorded):
     about = recorded.about
-    native = rows_of(NativeEngine(plant, about["dt"]), plant, about, 260)  # through the first joints that come free
-    text = rows_of(PythonEngine(plant, about["dt"]), plant, about, 260)
+    native = rows_of(
+        NativeEngine(LoopPlan.of(plant, about["dt"])), plant, about, 260
+    )  # through the first joints that come free
+    text = rows_of(PythonEngine(LoopPlan.of(plant, about["dt"])), plant, about, 260)
     assert np.array_equal(native, text)
 
 

@@ -18,6 +18,7 @@ from armsim.model import Arm, Coulomb, Joint, Limit, Motor
 from armsim.plant import Linearizer, Plant
 from armsim.recording.forward_model import ForwardModel
 from armsim.simulation.engine import NativeEngine, PythonEngine
+from armsim.simulation.loop_plan import LoopPlan
 from armsim.spatial import ZERO, Inertia, Pose, Vector, Z
 from armsim.stability.step_modes import LinearPlant
 from tests.controllers import feedback
@@ -50,7 +51,7 @@ def final(drive):
     """The state after a time, by n steps of machine code."""
 
     def run(plant, q, qd, n, duration=1.0):
-        result = drive(NativeEngine(plant, duration / n), plant, q, qd, n, (1, round(n / duration)), n)
+        result = drive(NativeEngine(LoopPlan.of(plant, duration / n)), plant, q, qd, n, (1, round(n / duration)), n)
         assert result.reached == n
         return result.state
 
@@ -119,7 +120,7 @@ def test_at_a_millisecond_it_holds_arm5_to_a_hundredth_of_a_milliradian(arms, re
     for per_second in (500, 1000):
         every = per_second // 20
         result = drive(
-            NativeEngine(plant, 1 / per_second),
+            NativeEngine(LoopPlan.of(plant, 1 / per_second)),
             plant,
             table.block("q")[0],
             [0.0] * 5,
@@ -137,7 +138,7 @@ def test_a_stiff_arm_decays_at_any_step(kd, period, arms, drive, column):
     # at 0.1 s the back-EMF of arm5, up to 3449 1/s, is 172 times what the step can follow
     law = pd((10.0,) * 5, (kd,) * 5, (0.3, -0.8, 0.0, 0.5, -0.4), "voltage", period)
     plant = midpoint(Plant(arms.shipped("arm5"), law))
-    result = drive(NativeEngine(plant, 0.1), plant, [0.0, -1.1, 0.3, 0.0, 0.0], [0.0] * 5, 5000, (1, 10))
+    result = drive(NativeEngine(LoopPlan.of(plant, 0.1)), plant, [0.0, -1.1, 0.3, 0.0, 0.0], [0.0] * 5, 5000, (1, 10))
     assert result.reached == 5000
     qd = np.abs(result.rows[:, column(plant, "qd")]).max(axis=1)
     assert qd.max() < 20.0
@@ -235,7 +236,9 @@ def test_a_momentum_that_nothing_changes_is_kept(arms, drive, column):
     arm = arms.serial("RRRR", seed=2)
     axis = (arm.base.rotation @ arm.joints[0].tilt) @ Z
     plant = midpoint(Plant(replace(arm, gravity=9.81 * axis), None))
-    result = drive(NativeEngine(plant, 1e-3), plant, arm.initial, [1.0, -0.5, 0.3, 2.0], 20_000, (1, 1000), 200)
+    result = drive(
+        NativeEngine(LoopPlan.of(plant, 1e-3)), plant, arm.initial, [1.0, -0.5, 0.3, 2.0], 20_000, (1, 1000), 200
+    )
     momenta = []
     for row in result.rows:
         M = crba(plant.arm, row[:4].tolist())
@@ -250,7 +253,13 @@ def energies(drive, column):
 
     def run(plant, q, qd, seconds, per_second, every):
         result = drive(
-            NativeEngine(plant, 1 / per_second), plant, q, qd, seconds * per_second + 1, (1, per_second), every
+            NativeEngine(LoopPlan.of(plant, 1 / per_second)),
+            plant,
+            q,
+            qd,
+            seconds * per_second + 1,
+            (1, per_second),
+            every,
         )
         assert result.reached == seconds * per_second + 1
         return result.rows[:, column(plant, "energy")].sum(axis=1)
@@ -299,9 +308,9 @@ def test_work_approaches_the_change_of_energy_at_order_two(arms, drive, column):
     plant = midpoint(plant)
     left = []
     for n in (250, 500, 1000):
-        result = drive(NativeEngine(plant, 0.25 / n), plant, q, qd, n + 1, (1, 4 * n), n)
+        result = drive(NativeEngine(LoopPlan.of(plant, 0.25 / n)), plant, q, qd, n + 1, (1, 4 * n), n)
         E = result.rows[:, column(plant, "energy")].sum(axis=1)
-        before = drive(NativeEngine(plant, 0.25 / n), plant, q, qd, n, (1, 4 * n), n).state
+        before = drive(NativeEngine(LoopPlan.of(plant, 0.25 / n)), plant, q, qd, n, (1, 4 * n), n).state
         left.append(abs(E[1] - E[0] - before[-5:-1].sum()))
     orders = np.log2(np.divide(left[:-1], left[1:]))
     assert np.abs(orders - 2).max() < 0.1
@@ -316,7 +325,7 @@ def test_stops_stiffer_than_the_step_hold_what_is_thrown_against_them(dt, arms, 
     plant = midpoint(Plant(arm, None, audit=True))
     steps, ratio = round(10 / dt), (1, round(1 / dt))
     q, qd = (0.5, -0.5, 0.4, 0.3, -0.2), (3.0, -2.0, 1.0, 5.0, -4.0)
-    result = drive(NativeEngine(plant, dt), plant, q, qd, steps + 1, ratio, steps // 100)
+    result = drive(NativeEngine(LoopPlan.of(plant, dt)), plant, q, qd, steps + 1, ratio, steps // 100)
     assert result.reached == steps + 1
     E = result.rows[:, column(plant, "energy")].sum(axis=1)
     assert E.max() < E[0] + 0.05
@@ -361,7 +370,7 @@ def test_machine_code_equals_the_text_on_floats_over_100_steps(name, plants, dri
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(name, plants, drive):
     plant, q, qd, sample_every = plants(name)
     plant = midpoint(plant)
-    engines = [NativeEngine(plant, 1 / 2000, target) for target in (None, Target("x86-64", ""))]
+    engines = [NativeEngine(LoopPlan.of(plant, 1 / 2000), target) for target in (None, Target("x86-64", ""))]
     for count in (50, 300, 2000):
         host, plain = (drive(engine, plant, q, qd, count, (1, 2000), 50, sample_every) for engine in engines)
         assert host.reached == plain.reached == count

@@ -13,6 +13,7 @@ from armsim.control import Controller, OpenLoop
 from armsim.dynamics import ExternalWrench
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
 from armsim.spatial import Vector
 from tests.controllers import feedback
 
@@ -51,7 +52,7 @@ def compare(plant, steps, ratio, log_every, table, drive, column, n=5):
     """Deviations of q, qd and qdd from the rows of a reference table, by row."""
     said_q, said_qd = table.block("q", n)[0].tolist(), table.block("qd", n)[0].tolist()
     dt = ratio[0] / ratio[1]
-    result = drive(NativeEngine(plant, dt), plant, said_q, said_qd, steps + 1, ratio, log_every)
+    result = drive(NativeEngine(LoopPlan.of(plant, dt)), plant, said_q, said_qd, steps + 1, ratio, log_every)
     rows = {round(float(k)): i for i, k in enumerate(table.columns["step"])}
     picked = [(k // log_every, i) for k, i in rows.items() if k % log_every == 0]
     mine, theirs = map(list, zip(*picked, strict=True))
@@ -126,7 +127,7 @@ def test_the_2r_arm_of_the_assignment_moves_step_for_step_as_there(
     table = reference(name)
     plant = Plant(arms.shipped("rr"), command, method="semi_implicit_euler")
     assert np.allclose([*q, *qd], [*table.block("q", 2)[0], *table.block("qd", 2)[0]], rtol=0, atol=0)
-    result = drive(NativeEngine(plant, 4e-4), plant, q, qd, 25_001, (1, 2500))
+    result = drive(NativeEngine(LoopPlan.of(plant, 4e-4)), plant, q, qd, 25_001, (1, 2500))
     picked = table.columns["step"].astype(int)
     assert deviation(result.rows[picked][:, column(plant, "q")], table.block("q", 2)) <= 1e-11
     assert deviation(result.rows[picked][:, column(plant, "qd")], table.block("qd", 2)) <= 1e-11
@@ -148,7 +149,13 @@ def test_rk4_follows_the_hold_to_its_order(arm5, reference, drive, column):
     errors = []
     for steps in (20_000, 40_000):  # of the first second
         result = drive(
-            NativeEngine(plant, 1 / steps), plant, table.block("q")[0], [0.0] * 5, steps + 1, (1, steps), steps // 20
+            NativeEngine(LoopPlan.of(plant, 1 / steps)),
+            plant,
+            table.block("q")[0],
+            [0.0] * 5,
+            steps + 1,
+            (1, steps),
+            steps // 20,
         )
         errors.append(np.abs(result.rows[:, column(plant, "q")] - table.block("q")[:21]).max())
         motor = result.rows[:, column(plant, "motor")]
@@ -160,7 +167,9 @@ def test_rk4_follows_the_hold_to_its_order(arm5, reference, drive, column):
 def test_rk4_follows_the_swing_within_its_own_error(arms, arm5, reference, drive, column):
     table = reference("swing_truth")
     plant = Plant(arms.bare(arm5), None, method="rk4")
-    result = drive(NativeEngine(plant, 1e-4), plant, table.block("q")[0], [0.0] * 5, 10_001, (1, 10_000), 250)
+    result = drive(
+        NativeEngine(LoopPlan.of(plant, 1e-4)), plant, table.block("q")[0], [0.0] * 5, 10_001, (1, 10_000), 250
+    )
     assert (
         np.abs(result.rows[:, column(plant, "q")] - table.block("q")[:41]).max() < 1e-10
     )  # 1 s; grows 1e24-fold by 10 s
@@ -169,7 +178,7 @@ def test_rk4_follows_the_swing_within_its_own_error(arms, arm5, reference, drive
 def orders(plant, q, qd, steps, drive, duration=1.0) -> float:
     def final(n: int, method: str) -> np.ndarray:
         p = replace(plant, method=method)
-        return drive(NativeEngine(p, duration / n), p, q, qd, n, (1, round(n / duration)), n).state
+        return drive(NativeEngine(LoopPlan.of(p, duration / n)), p, q, qd, n, (1, round(n / duration)), n).state
 
     true = final(20_000, "rk4")
     errors = [np.abs(final(n, plant.method) - true).max() for n in steps]
@@ -198,7 +207,9 @@ def energy(plant, result, column) -> np.ndarray:
 
 def test_a_free_swing_keeps_its_energy(arms, arm5, drive, column):
     plant = Plant(arms.bare(arm5), None, method="rk4")
-    result = drive(NativeEngine(plant, 1e-3), plant, (0.3, -0.4, 0.2, 0.5, -0.3), [0.0] * 5, 1000, (1, 1000))
+    result = drive(
+        NativeEngine(LoopPlan.of(plant, 1e-3)), plant, (0.3, -0.4, 0.2, 0.5, -0.3), [0.0] * 5, 1000, (1, 1000)
+    )
     total = energy(plant, result, column)
     assert np.abs(total - total[0]).max() < 1e-6 * abs(total[0])  # RK4 at 1 ms: the reference drifts as much
 
@@ -210,7 +221,9 @@ def test_electrical_energy_in_is_heat_and_mechanical_energy(arms, drive, column)
     arm = replace(arm, links=joints)
     plant = Plant(arm, volts(lambda t: 5 * expr.sin(8 * t), lambda t: 4 * expr.cos(5 * t), 3.0), method="rk4")
     n = 2000
-    result = drive(NativeEngine(plant, 0.5 / n), plant, (0.1, 0.2, 0.3), (0.4, -0.1, 0.2), n + 1, (1, 2 * n))
+    result = drive(
+        NativeEngine(LoopPlan.of(plant, 0.5 / n)), plant, (0.1, 0.2, 0.3), (0.4, -0.1, 0.2), n + 1, (1, 2 * n)
+    )
     rows = {kind: result.rows[:, column(plant, kind)] for kind in ("qd", "current", "power", "friction")}
     losses = sum((joint.motor.Ra * rows["current"][:, i] ** 2) for i, joint in enumerate(joints))
     net = rows["power"].sum(axis=1) - losses + (rows["friction"] * rows["qd"]).sum(axis=1)
@@ -228,7 +241,7 @@ def test_a_constant_force_between_its_times_gives_its_impulse(drive):
     slide = Arm("slide", ZERO, Pose(), (Joint("P1", "prismatic", inertia=Inertia(2.0)),))
     push = ExternalWrench(slide.frame_at(0), Vector(0.0, 0.0, 6.0), start=0.25, end=0.75)
     plant = Plant(slide, None, external=(push,))
-    result = drive(NativeEngine(plant, 1 / 64), plant, [0.0], [0.0], 64, (1, 64))
+    result = drive(NativeEngine(LoopPlan.of(plant, 1 / 64)), plant, [0.0], [0.0], 64, (1, 64))
     assert math.isclose(result.state[1], 6 * 0.5 / 2, rel_tol=1e-14)  # steps that begin from 0.25 s to before 0.75 s
 
 

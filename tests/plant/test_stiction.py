@@ -20,6 +20,7 @@ from armsim.expr import trace
 from armsim.model import Arm, BrushDrop, Coulomb, Joint, Limit, Motor, MotorLimits
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine, PythonEngine
+from armsim.simulation.loop_plan import LoopPlan
 from armsim.spatial import ZERO, Inertia, Matrix, Pose, Symmetric, Vector, rotation_x
 from tests.controllers import feedback
 
@@ -77,7 +78,7 @@ def go(drive, column):
     """Runs a plant by machine code from the start; columns by quantity, one row a step."""
 
     def run(plant, q, qd, count, per_second, sample_every=1, log_every=1):
-        engine = NativeEngine(plant, 1 / per_second)
+        engine = NativeEngine(LoopPlan.of(plant, 1 / per_second))
         result = drive(engine, plant, list(q), list(qd), count, (1, per_second), log_every, sample_every)
         assert result.reached == count
         kinds = ("q", "qd", "qdd", "tau", "motor", "friction", "limit", "energy")
@@ -554,7 +555,7 @@ def test_machine_code_equals_the_text_on_floats_over_100_steps(name, make, drive
 @pytest.mark.handful(2)
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(name, make, drive):
     plant, q, qd, sample_every = make(name)
-    engines = [NativeEngine(plant, 1 / 2000, target) for target in (None, Target("x86-64", ""))]
+    engines = [NativeEngine(LoopPlan.of(plant, 1 / 2000), target) for target in (None, Target("x86-64", ""))]
     for count in (50, 300, 2000):
         host, plain = (drive(engine, plant, q, qd, count, (1, 2000), 50, sample_every) for engine in engines)
         assert host.reached == plain.reached == count
@@ -581,7 +582,7 @@ def test_every_width_of_lanes_gives_the_same_bits(make, evaluate):
 @pytest.mark.parametrize("name", ["sampled, full motors", "rk4, sampled torque"])
 def test_a_run_in_pieces_equals_one_go(name, make, drive):
     plant, q, qd, sample_every = make(name)
-    engine = NativeEngine(plant, 1 / 2000)
+    engine = NativeEngine(LoopPlan.of(plant, 1 / 2000))
     whole = drive(engine, plant, q, qd, 100, (1, 2000), 7, sample_every)
     pieces = drive(engine, plant, q, qd, 100, (1, 2000), 7, sample_every, cuts=(1, 2, 13, 14, 40, 77))
     for part in ("state", "rows", "peaks"):

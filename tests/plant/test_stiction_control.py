@@ -9,6 +9,7 @@ import pytest
 from armsim.model import Arm, Coulomb, Joint
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
 from armsim.spatial import ZERO, Inertia, Pose, Symmetric
 from tests.controllers import feedback
 
@@ -24,7 +25,7 @@ def course(drive, column, kd: float, method: str, seconds: float) -> tuple[list[
     law = feedback("pd", "torque", (KP,), (0.0,), (kd,), (TARGET,), (None,), (None,))
     plant = Plant(Arm("wheel", ZERO, Pose(), (joint,)), law, method=method)
     steps = round(seconds / DT)
-    rows = drive(NativeEngine(plant, DT), plant, [0.0], [0.0], steps, (1, round(1 / DT))).rows
+    rows = drive(NativeEngine(LoopPlan.of(plant, DT)), plant, [0.0], [0.0], steps, (1, round(1 / DT))).rows
     return tuple(rows[:, column(plant, kind)[0]].tolist() for kind in ("q", "qd"))
 
 

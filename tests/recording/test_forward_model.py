@@ -24,6 +24,7 @@ from armsim.integrate import METHODS
 from armsim.model import BrushDrop, Coulomb
 from armsim.plant import driven_plant
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
 
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 DT = 1e-3 / 4
@@ -211,7 +212,7 @@ def test_states_of_the_drives_come_along(arms, drive):
     q, volts = [0.2, -1.0, 0.5, 0.3, -0.2], (3.0, -6.0, 4.0, 1.0, 0.5)
     signals = tuple(lambda t, u=u: u for u in volts)
     plant = replace(driven_plant(arm, "semi_implicit_euler", "voltage"), command=OpenLoop("voltage", signals))
-    run = drive(NativeEngine(plant, DT), plant, q, [0.0] * 5, 300, (1, 4000))
+    run = drive(NativeEngine(LoopPlan.of(plant, DT)), plant, q, [0.0] * 5, 300, (1, 4000))
     state = model.state(q)
     for _ in range(300):
         state = model.step(state, volts)

@@ -14,6 +14,7 @@ from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.simulation.engine import NativeEngine
+from armsim.simulation.loop_plan import LoopPlan
 
 FIXED = [name for name, method in METHODS.items() if method.adaptive is None]
 ADAPTIVE = [name for name in METHODS if name not in FIXED]
@@ -163,7 +164,7 @@ def test_counting_work_changes_no_bit_of_the_motion(method, drive):
     counted = replace(plain, audit=True)
     runs = [
         drive(
-            NativeEngine(plant, asked.dt),
+            NativeEngine(LoopPlan.of(plant, asked.dt)),
             plant,
             asked.initial_q,
             asked.initial_qd,

@@ -12,7 +12,7 @@ from armsim.control import OpenLoop
 from armsim.errors import UsageError
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine, PythonEngine, make_engine
-from armsim.simulation.loop_plan import BOUNDS, bounds
+from armsim.simulation.loop_plan import BOUNDS, LoopPlan, bounds
 
 RATIO, DT = (1, 2000), 1 / 2000
 
@@ -20,7 +20,7 @@ RATIO, DT = (1, 2000), 1 / 2000
 @pytest.mark.handful(4)
 def test_machine_code_equals_the_text_on_floats_over_200_steps(plant, drive):
     body, q, qd, sample_every = plant
-    engines = NativeEngine(body, DT, Target(optimisation=1)), PythonEngine(body, DT)
+    engines = NativeEngine(LoopPlan.of(body, DT), Target(optimisation=1)), PythonEngine(LoopPlan.of(body, DT))
     native, text = (drive(engine, body, q, qd, 200, RATIO, 10, sample_every) for engine in engines)
     assert native.reached == text.reached == 200
     # == rather than bits: floats keep a minus before a zero that folding leaves out
@@ -35,7 +35,7 @@ def test_machine_code_equals_the_text_on_floats_over_200_steps(plant, drive):
 @pytest.mark.handful(2)
 def test_a_run_in_pieces_equals_one_go(engine, name, plants, drive):
     body, q, qd, sample_every = plants(name)
-    made = engine(body, DT)
+    made = engine(LoopPlan.of(body, DT))
     whole = drive(made, body, q, qd, 60, RATIO, 7, sample_every)
     pieces = drive(made, body, q, qd, 60, RATIO, 7, sample_every, cuts=(1, 2, 13, 14, 15, 37, 49))
     for part in ("state", "rows", "peaks"):
@@ -44,7 +44,7 @@ def test_a_run_in_pieces_equals_one_go(engine, name, plants, drive):
 
 def test_peaks_are_the_largest_motor_torques_of_all_steps(plants, drive, column):
     body, q, qd, _ = plants("continuous")
-    result = drive(NativeEngine(body, DT), body, q, qd, 300, RATIO)
+    result = drive(NativeEngine(LoopPlan.of(body, DT)), body, q, qd, 300, RATIO)
     assert result.peaks.tolist() == np.abs(result.rows[:, column(body, "motor")]).max(axis=0).tolist()
 
 
@@ -58,7 +58,7 @@ def unstable(plants):
 @pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
 def test_a_run_that_diverges_stops_at_the_first_bad_step_and_keeps_its_rows(engine, plants, drive):
     body, q, qd = unstable(plants)
-    made = engine(body, 2e-3)
+    made = engine(LoopPlan.of(body, 2e-3))
     result = drive(made, body, q, qd, 400, (1, 500))
     assert 5 < result.reached < 400
     assert len(result.rows) == result.reached + 1
@@ -72,7 +72,7 @@ def test_a_run_that_diverges_stops_at_the_first_bad_step_and_keeps_its_rows(engi
 
 def test_both_engines_diverge_at_the_same_step_with_the_same_state(plants, drive):
     body, q, qd = unstable(plants)
-    native, text = (drive(e(body, 2e-3), body, q, qd, 400, (1, 500)) for e in (NativeEngine, PythonEngine))
+    native, text = (drive(e(LoopPlan.of(body, 2e-3)), body, q, qd, 400, (1, 500)) for e in (NativeEngine, PythonEngine))
     assert native.reached == text.reached
     assert np.array_equal(native.state, text.state, equal_nan=True)
     assert np.array_equal(native.rows, text.rows, equal_nan=True)
@@ -81,8 +81,8 @@ def test_both_engines_diverge_at_the_same_step_with_the_same_state(plants, drive
 @pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
 def test_a_start_that_is_out_of_range_is_bad_at_once(engine, plants, drive):
     body, q, qd, _ = plants("continuous")
-    assert drive(engine(body, DT), body, [2e6, *q[1:]], qd, 5, RATIO).reached == 0
-    assert drive(engine(body, DT), body, q, [float("nan"), *qd[1:]], 5, RATIO).reached == 0
+    assert drive(engine(LoopPlan.of(body, DT)), body, [2e6, *q[1:]], qd, 5, RATIO).reached == 0
+    assert drive(engine(LoopPlan.of(body, DT)), body, q, [float("nan"), *qd[1:]], 5, RATIO).reached == 0
 
 
 def test_bounds_are_those_of_the_range_of_our_sine_and_of_sense(plants):
@@ -100,17 +100,17 @@ def test_an_arm_with_underscores_in_its_names_has_its_bounds(plants):
 
 def test_engines_are_made_by_name(plants):
     body, *_ = plants("continuous")
-    assert [make_engine(name, body, DT).name for name in ("llvm", "python")] == ["llvm", "python"]
+    assert [make_engine(name, LoopPlan.of(body, DT)).name for name in ("llvm", "python")] == ["llvm", "python"]
     with pytest.raises(UsageError, match="engine: expected one of llvm, python, found 'fortran'"):
-        make_engine("fortran", body, DT)
+        make_engine("fortran", LoopPlan.of(body, DT))
 
 
 @pytest.mark.usefixtures("no_kernels")
 def test_getting_ready_is_timed_by_part(plants):
     body, *_ = plants("continuous")
     first, second = (
-        NativeEngine(replace(body, method="rk4"), 1 / 3000),
-        NativeEngine(replace(body, method="rk4"), 1 / 3000),
+        NativeEngine(LoopPlan.of(replace(body, method="rk4"), 1 / 3000)),
+        NativeEngine(LoopPlan.of(replace(body, method="rk4"), 1 / 3000)),
     )
     assert set(first.preparation) == {"trace_s", "print_s", "compile_s"}
     assert set(second.preparation) == {"fetch_s"}  # known code is neither traced nor printed

@@ -19,6 +19,7 @@ import yaml
 import armsim
 from armsim.files.csv_writer import CsvFile
 from armsim.files.destination import Destination
+from armsim.files.known_data import KnownData
 from armsim.loading import read_scenario
 from armsim.simulation import row_log
 from armsim.simulation.execution import Execution
@@ -353,6 +354,7 @@ def test_on_a_full_disk_the_rows_that_are_whole_stay_and_it_is_said(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(CsvFile, "_all", fill)
+    monkeypatch.setattr(KnownData, "data", lambda self: None)
     failed = armsim_command("simulate", "two_link_hold", "--set", "log.every=1e-3", "-q", "-o", "full")
     record = yaml.safe_load((tmp_path / "full/run.yaml").read_text())
     rows = record["rows"]
