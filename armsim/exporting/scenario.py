@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.errors import UsageError, spelled
 from armsim.exporting.interface import Argument, Clock, Entry, Named
-from armsim.expr import Scalar, loop, trace
+from armsim.expr import Scalar, trace, when
 from armsim.loading import Scenario, load_scenario_file, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.loading.open_paths import lacking
@@ -79,7 +79,7 @@ def _entries(
         """The state after the sample that may be due: a loop that is done at once where none is."""
         if not of.sampled:
             return list(x)
-        _, after = loop([due, list(x)], lambda _, now: [0.0, of.sample(t, now)], lambda left, _: left < 0.5, 1)
+        (after,) = when(due > 0.5, lambda now: [of.sample(t, now)], list(x))
         return list(after)
 
     def begin(*values: Scalar) -> list[Scalar]:

@@ -4,7 +4,7 @@ from armsim.expr.derivative import as_constant, differentiable, implicit, jacobi
 from armsim.expr.elementary import cos, exp, log, sin, tan
 from armsim.expr.evaluable import Evaluable
 from armsim.expr.forward_mode import ForwardMode
-from armsim.expr.function import Function, Loop, Repetition, loop, shared, trace
+from armsim.expr.function import Function, Loop, Repetition, loop, shared, trace, when
 from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import replay
 from armsim.expr.scalar import (
@@ -82,6 +82,7 @@ __all__ = [
     "tan",
     "trace",
     "unflatten",
+    "when",
     "where",
     "with_jacobian",
 ]

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from armsim.expr.graph import Expr, Graph
+from armsim.expr.scalar import where
 from armsim.expr.tree import flatten, leaves, unflatten
 
 MEMORY = ("loop", "scan", "series", "item")  # operations that compute nothing by themselves
@@ -197,6 +198,15 @@ def loop(
             return values
         values, left = list(body(*values)), left - 1
     return _traced_loop(values, body, until, left, leaves(values))
+
+
+def when(condition: Any, body: Callable[..., Iterable[Any]], *state: Any) -> list[Any]:
+    """What `body` makes of a state where a condition holds, else the state.
+
+    It is evaluated only where a lane needs it, but for what does not depend on its arguments.
+    """
+    begin = [where(condition, 1.0, 0.0), *state]
+    return loop(begin, lambda _, *now: [0.0, *body(*now)], lambda due, *_: due < 0.5, 1)[1:]
 
 
 def _traced_loop(

@@ -9,7 +9,9 @@ events that are met and left within it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 from armsim.expr import (
     Scalar,
@@ -25,6 +27,7 @@ from armsim.expr import (
     maximum,
     minimum,
     negated,
+    when,
     where,
 )
 from armsim.integrate.bracket import ROUNDING, Bracket
@@ -155,7 +158,8 @@ class EmbeddedPair:
         beta, alpha = BETA, 1 / self.order - 0.75 * BETA
         longest = h / LEAST_AHEAD if system.timed and begin.extension is not None else None
 
-        def body(now: Attempt) -> list[Attempt]:
+        def attempt(system: System, now: Attempt) -> tuple[Attempt, list[Scalar]]:
+            """The next attempt, and how far positions move in it at most."""
             start, bracket = now.y, now.bracket
             left = h - now.done
 
@@ -205,24 +209,60 @@ class EmbeddedPair:
                 change = mapped(lambda after, before: after - before, end, start)
                 found = Extension(now.done, [change, *inner], list(smooth.mode))
                 extension = mapped(lambda after, before: where(accepting, after, before), found, now.extension)
-            return [
-                Attempt(
-                    done=where(failing, until, where(accepting, where(tried >= left, h, now.done + tried), now.done)),
-                    length=length,
-                    error=where(accepting, maximum(bounded, LEAST_ERROR), now.error),
-                    accepted=where(accepting, now.accepted + 1.0, now.accepted),
-                    rejected=where(rejecting, now.rejected + 1.0, now.rejected),
-                    bracket=mapped(
-                        lambda edge: where(narrowing, edge, 0.0), bracket.narrowed(tried, guard, passed, share * tried)
-                    ),
-                    y=y._replace(v=[where(failing, FAILED, v) for v in y.v]),
-                    extension=extension,
-                )
-            ]
+            after = Attempt(
+                done=where(failing, until, where(accepting, where(tried >= left, h, now.done + tried), now.done)),
+                length=length,
+                error=where(accepting, maximum(bounded, LEAST_ERROR), now.error),
+                accepted=where(accepting, now.accepted + 1.0, now.accepted),
+                rejected=where(rejecting, now.rejected + 1.0, now.rejected),
+                bracket=mapped(
+                    lambda edge: where(narrowing, edge, 0.0), bracket.narrowed(tried, guard, passed, share * tried)
+                ),
+                y=y._replace(v=[where(failing, FAILED, v) for v in y.v]),
+                extension=extension,
+            )
+            return after, step.moves
+
+        def body(now: Attempt) -> list[Attempt]:
+            light = system.light
+            if light is None:
+                return [attempt(system, now)[0]]
+            fits, tried = light.room(now.y), minimum(now.length, h - now.done)
+
+            def lightly(_: Scalar, bare: Attempt) -> list[Any]:
+                after, moves = attempt(light, bare)
+                trips = [absolute(b - a) + x for a, b, x in zip(now.y.q, bare.y.q, moves, strict=True)]
+                fit = fits(trips)
+                return [where(fit, 1.0, 0.0), mapped(partial(where, fit), after, bare)]
+
+            begin = where(fits([tried * absolute(v) for v in now.y.v]), 1.0, 0.0)
+            ends = loop([begin, _bare(light, now)], lightly, lambda fit, x: either(fit < 0.5, x.done >= until), MOST)
+            after = _whole(light, now, ends[1])
+            return when(after.done <= now.done, lambda now: [attempt(system, now)[0]], after)
 
         (end,) = loop([begin], body, lambda now: now.done >= until, MOST)
         out_of_time = end.done < until
         return end, end.y._replace(v=[where(out_of_time, EXHAUSTED, v) for v in end.y.v])
+
+
+def _bare(light: System, now: Attempt) -> Attempt:
+    """An attempt as a light system has it."""
+    of = now.extension
+    extension = of and replace(of, coefficients=[*map(light.bare, of.coefficients)])
+    return replace(now, y=light.bare(now.y), extension=extension)
+
+
+def _whole(light: System, now: Attempt, bare: Attempt) -> Attempt:
+    """An attempt after steps of a light system, with what that leaves out."""
+    of, moved = bare.extension, bare.done > now.done
+    y, extension = light.relaxed(now.y, bare.y, bare.done - now.done), now.extension
+    if extension is not None and of is not None:
+        change, *bends = of.coefficients
+        before = light.relaxed(now.y, bare.y.plus(-1.0, change), of.begin - now.done)
+        still = mapped(lambda x: 0.0, y)
+        coefficients = [light.whole(change, _difference(y, before)), *(light.whole(c, still) for c in bends)]
+        extension = mapped(partial(where, moved), replace(of, coefficients=coefficients), extension)
+    return replace(bare, y=mapped(partial(where, moved), y, now.y), extension=extension)
 
 
 def _recalled(memory: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:

@@ -14,6 +14,7 @@ from armsim.expr import (
     mapped,
     minimum,
     negated,
+    when,
     where,
     with_jacobian,
 )
@@ -111,8 +112,4 @@ def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar)
     first = Part(where(uncut, h, 0.0), mapped(lambda a, b: where(uncut, a, b), whole, y), Bracket())
     (end,) = loop([first], body, lambda now: now.done >= h, MOST)
 
-    def carried_out(now: Part) -> list[Part]:
-        return [Part(h, smooth.arrest(y, whole, h), Bracket())]
-
-    (end,) = loop([end], carried_out, lambda now: now.done >= h, 1)
-    return end.y
+    return when(end.done < h, lambda _: [smooth.arrest(y, whole, h)], end.y)[0]

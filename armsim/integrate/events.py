@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, clip, either, fma, loop, maximum, minimum, where
+from armsim.expr import Scalar, absolute, both, clip, either, fma, loop, maximum, minimum, when, where
 from armsim.integrate.extension import SmoothStep
 from armsim.integrate.graze import first_graze
 from armsim.integrate.motion import Motion
@@ -200,15 +200,6 @@ def _chosen(k: Scalar, values: Sequence[float]) -> Scalar:
     return found
 
 
-@record(frozen=False)
-class Minimum:
-    """The state of the search for a minimum of a course at which it is negative: see `Search`."""
-
-    done: Scalar
-    share: Scalar
-    guard: Scalar
-
-
 def _along_courses(courses: Sequence[Course], guard: Scalar, unsure: Scalar) -> tuple[Scalar, Scalar]:
     """The share of a step at which a course first has a negative minimum, and the course there; else 1 and `guard`."""
     if not courses:
@@ -217,17 +208,16 @@ def _along_courses(courses: Sequence[Course], guard: Scalar, unsure: Scalar) -> 
     for course in courses:
         dips = either(dips, course.may_dip)
 
-    def along(now: Minimum) -> list[Minimum]:
-        share, guard = now.share, now.guard
+    def along(share: Scalar, lowest: Scalar) -> list[Scalar]:
         for course in courses:
             at = course.lowest
             value = course.at(at)
             met = both(both(at > 0.0, at < share), value < -unsure)
-            share, guard = where(met, at, share), where(met, value, guard)
-        return [Minimum(1.0, share, guard)]
+            share, lowest = where(met, at, share), where(met, value, lowest)
+        return [share, lowest]
 
-    (found,) = loop([Minimum(where(dips, 0.0, 1.0), 1.0, guard)], along, lambda now: now.done > 0.5, 1)
-    return found.share, found.guard
+    share, lowest = when(dips, along, 1.0, guard)
+    return share, lowest
 
 
 def _courses(step: SmoothStep, start: Motion) -> list[Course]:

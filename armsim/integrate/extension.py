@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from armsim.expr import Scalar, fma, mapped, where
+from armsim.expr import Scalar, absolute, fma, mapped, where
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 from armsim.records import record
@@ -80,6 +80,12 @@ class SmoothStep:
     h: Scalar
     end: Motion
     coefficients: Sequence[Motion]
+
+    @property
+    def moves(self) -> list[Scalar]:
+        """How far positions are at most from where they were at its start."""
+        change, *inner = (c.q for c in self.coefficients)
+        return [absolute(d) + sum(map(absolute, bends)) / 4 for d, *bends in zip(change, *inner, strict=True)]
 
     def at(self, share: Scalar) -> tuple[Scalar, Motion]:
         """The time [s] and the motion at a share of the step."""

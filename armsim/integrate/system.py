@@ -21,6 +21,7 @@ class System:
     """
 
     timed: bool = False  # whether rates depend on time by more than known corners, so that steps may pass what is short
+    light: System | None = None  # the same without what cannot act while there is `room`
     mode: Sequence[Scalar] = ()  # what was decided for a step: by component 1 and -1 for sides, 0 for stick
 
     def __init__(self, rates: Rates) -> None:
@@ -104,6 +105,22 @@ class System:
             unsure: By how much one may have turned and not count, relative to its operands or 1, whichever is larger.
         """
         return []
+
+    def room(self, y: Motion) -> Callable[[Sequence[Scalar]], Any]:
+        """Of a `light` system: whether all that it leaves out cannot act while positions move by so much at most from y."""
+        return lambda moves: False
+
+    def bare(self, y: Motion) -> Motion:
+        """A motion without what only the system that this is the `light` one of knows."""
+        return y
+
+    def whole(self, y: Motion, like: Motion) -> Motion:
+        """A bare motion with the rest as `like` has it."""
+        return y
+
+    def relaxed(self, y: Motion, end: Motion, h: Scalar) -> Motion:
+        """Where h seconds after y, within its `room`, the bare motion is `end`, that motion with the rest as it is then."""
+        return end
 
     def gaps(self, y: Motion) -> list[tuple[Scalar, Scalar]]:
         """The guards of a branch that may turn twice within a step, and their rates."""

@@ -5,9 +5,9 @@ A load on a single joint is a part of `armsim.actuation.JointTorque`; here they 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, reduce
+from functools import cached_property
 
 from armsim.actuation import (
     CONTACTS,
@@ -26,26 +26,20 @@ from armsim.actuation import (
 from armsim.actuation import motor as dc
 from armsim.control import Command, Controller, Memory, Seen
 from armsim.dynamics import (
-    CLOSED,
-    Contact,
     ExternalWrench,
-    Touch,
     Wrench,
-    contacts_of,
     external_power,
     joint_forces,
     link_wrenches,
-    own_poses,
-    told_to,
 )
-from armsim.expr import Scalar, Switches, Table, absolute, maximum, negated, shared, where
+from armsim.expr import Scalar, Switches, Table, absolute, negated
 from armsim.integrate import Motion
 from armsim.model import Arm, Coupling, Joint, Motor
 from armsim.plant.pickup import works_of
 from armsim.plant.state import Acting, Further, Held
 from armsim.plant.windings import Windings
+from armsim.plant.world_contacts import WorldContacts
 from armsim.records import record
-from armsim.spatial import Vector
 
 
 @record
@@ -90,27 +84,9 @@ class Loads:
         return tuple(wrench for wrench in self.external if wrench.follows)
 
     @cached_property
-    def contacts(self) -> tuple[Contact, ...]:
+    def contacts(self) -> WorldContacts:
         """The contacts with the world, which follow the motion likewise."""
-        return () if self.far else contacts_of(self.arm)
-
-    @property
-    def reach(self) -> Scalar:
-        """The greatest distance of a contact's centre from the origin of its link [m]."""
-        return reduce(maximum, (self.arm.placement(contact.at).position.norm for contact in self.contacts), 0.0)
-
-    def contact_states(self, q: Sequence[Scalar]) -> dict[str, Scalar]:
-        """The further states of contacts that stick at joint positions q without friction force, by name."""
-        found: dict[str, Scalar] = {}
-        for contact, center in zip(self.contacts, self.centers(q), strict=True):
-            found |= contact.begin(center) | ({contact.state(CLOSED): 0.0} if self.times else {})
-        return found
-
-    def centers(self, q: Sequence[Scalar]) -> list[Vector]:
-        """The centres of contacts at joint positions q [m]."""
-        poses = own_poses(self.arm, q) if self.contacts else []
-        places = [(self.arm.link_of(contact.at), self.arm.placement(contact.at)) for contact in self.contacts]
-        return [poses[link].point(place.position) for link, place in places]
+        return WorldContacts(self.arm, self.times, self.far)
 
     @cached_property
     def others(self) -> tuple[str, ...]:
@@ -294,7 +270,7 @@ class Loads:
             torques[i].coupling = -torques[j].coupling
         for torque, force in zip(torques, self.law_forces(t, y, held, self.wrench_laws), strict=False):
             torque.external = force
-        for torque, force in zip(torques, self.law_forces(t, y, held, self.contacts), strict=False):
+        for torque, force in zip(torques, self.law_forces(t, y, held, self.contacts.acting), strict=False):
             torque.contact = force
         return torques
 
@@ -302,21 +278,6 @@ class Loads:
         """The joint forces of external wrenches that follow the motion [N·m or N]; none if there are none."""
         wrenches = link_wrenches(self.arm, held.since, y.q, of, t, y.v, y.z.contacts)
         return [] if wrenches is None else joint_forces(self.arm, y.q, wrenches)
-
-    def touches(self, t: Scalar, y: Motion) -> list[Touch]:
-        """The contacts, in order."""
-        if not self.contacts:
-            return []
-        told = told_to(self.arm, self.contacts, t, y.q, y.v, y.z.contacts)
-        return [contact.touch(told) for contact in self.contacts]
-
-    @cached_property
-    def approaches(self) -> Callable[[Sequence[Scalar], Sequence[Scalar]], list[tuple[Scalar, Scalar]]]:
-        """The gaps of contacts [m] and their rates [m/s], by joint positions and velocities."""
-        still = Further(Memory(), [])
-        return shared(
-            lambda q, v: [(x.gap, x.rate) for x in self.touches(0.0, Motion(q, v, still, None))], "approaches"
-        )
 
     def all_wrenches(
         self,
@@ -328,7 +289,7 @@ class Loads:
         states: Mapping[str, Scalar] | None = None,
     ) -> list[Wrench] | None:
         """All external wrenches on the links, or those that are applied at a frame, by its name; for `states` see `Contact`."""
-        of = [wrench for wrench in (*self.external, *self.contacts) if at in (None, wrench.at.name)]
+        of = [wrench for wrench in (*self.external, *self.contacts.acting) if at in (None, wrench.at.name)]
         return link_wrenches(self.arm, held.since, q, of, t, v, states)
 
     def currents(self, y: Motion, held: Held) -> list[Scalar]:
@@ -354,13 +315,8 @@ class Loads:
         control = Memory()
         if self.command is not None and not self.sampled:
             control = self.command.rates(t, self.seen(y, held), y.z.control, *self.piece(held))
-        contacts: dict[str, Scalar] = {}
-        for contact, touch in zip(self.contacts, self.touches(t, y), strict=True):
-            contacts |= touch.rates
-            if self.times:
-                contacts[contact.state(CLOSED)] = where(touch.gap < 0.0, 1.0, 0.0)
         currents = self.current_rates(y, held, torques) if self.integrated else []
-        return Further(control, currents, contacts, self.windings.rates(y.z.windings, torques))
+        return Further(control, currents, self.contacts.rates(t, y), self.windings.rates(y.z.windings, torques))
 
     def current_rates(self, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Scalar]:
         """Rates of the armature currents that are states [A/s], in the order of `inductive`."""

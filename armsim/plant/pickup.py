@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from armsim.dynamics import crba, momenta, potential_energy, solve_ldl
-from armsim.expr import Scalar, absolute, dot, loop, where
+from armsim.expr import Scalar, absolute, dot, when, where
 from armsim.integrate.method import FAILED
 from armsim.model import Arm, Payload
 from armsim.plant.state import State
@@ -51,7 +51,7 @@ def exchanged(arm: Arm, t: Scalar, dt: Scalar, x: State) -> State:
     due: Scalar = sum((absolute(b - a) for a, b in carried), start=0.0)
     due = where(absolute(x.qd[0]) < FAILED, due, 0.0)  # or no step led there
 
-    def exchange(_: Scalar, v: list[Scalar], others: dict[str, Scalar]) -> list[object]:
+    def exchange(v: list[Scalar], others: dict[str, Scalar]) -> list[object]:
         kept = replace(
             arm,
             payloads=tuple(payload.scaled(payload.share(during) * payload.share(after)) for payload in arm.payloads),
@@ -66,10 +66,10 @@ def exchanged(arm: Arm, t: Scalar, dt: Scalar, x: State) -> State:
                 others[_impact(payload)] -= enters * (dot(then, momentum) / 2)
             if others:
                 others[_energy(payload)] += enters * height - leaves * (dot(v, momentum) / 2 + height)
-        return [0.0, then, others]
+        return [then, others]
 
     others = {} if x.works is None else dict(x.works.others)
-    _, qd, others = loop([due, x.qd, others], exchange, lambda due, *_: due <= 0.0, 1)
+    qd, others = when(due > 0.0, exchange, x.qd, others)
     return replace(x, qd=qd, works=None if x.works is None else replace(x.works, others=others))
 
 

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from armsim.actuation import COUNTED, JointTorque, Works, drive_torques, motor_limited, slowed_to
 from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory
-from armsim.dynamics import Algorithm, Contact, ExternalWrench, InternalWrenches, farthest_moves
+from armsim.dynamics import Algorithm, ExternalWrench, InternalWrenches
 from armsim.errors import Refusal
-from armsim.expr import Scalar, Structure, absolute, either, flatten, leaves, loop, mapped, minimum, unflatten, where
+from armsim.expr import Scalar, Structure, absolute, either, flatten, leaves, mapped, unflatten, when, where
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import BASE, Arm, Motor
 from armsim.plant.columns import Layout, RowExtras
@@ -67,8 +67,8 @@ class Plant:
         tolerance: Of an adaptive integrator's local error.
         audit: Whether work is counted, by source.
         ahead: Whether an adaptive integrator runs ahead of the steps and interpolates; else it lands on every step.
-        skips: Whether steps of a fixed length that no contact can touch in are made without contacts: for runs, in which nothing
-            else moves the arm or the world between steps.
+        skips: Whether it remembers how far contacts were, so that steps of a fixed length in which none can touch are made
+            without them: for runs, in which nothing else moves the world between steps.
         times: Whether the time for which contacts are closed is a state.
         far: Whether it is for steps in which no contact can touch: their states and forces are left out, their work is 0.
         logged: What rows have besides what they always have.
@@ -141,8 +141,10 @@ class Plant:
         control = [] if self.command is None else self.command.slots(names)
         held = names if self.sampled else []
         parts = (control, held, [names[i] for i in self.inductive], self.integrator.memory, self.works)
-        clearance = ("clearance", *(f"clearance_{name}" for name in moving), "clearance_since") if self.apart else ()
-        contacts = self.loads.contact_states([0.0] * len(moving))
+        clearance = (
+            ("clearance", *(f"clearance_{name}" for name in moving), "clearance_since") if self.remembers else ()
+        )
+        contacts = self.loads.contacts.begin([0.0] * len(moving))
         windings = [f"winding_{names[i]}" for i in self.loads.windings.motors]
         return State.slots(moving, *parts) + self.run_ahead + (*contacts, *windings, *clearance)
 
@@ -180,9 +182,9 @@ class Plant:
             currents=[0.0] * len(self.inductive),
             memory=[0.0] * len(self.integrator.memory),
             works=Works(0.0, 0.0, 0.0, 0.0, others=dict.fromkeys(self.loads.others, 0.0)) if self.audit else None,
-            contacts=self.loads.contact_states(q),
+            contacts=self.loads.contacts.begin(q),
             windings=self.loads.windings.begin,
-            clearance=Clearance(0.0, list(q), 0.0) if self.apart else None,
+            clearance=Clearance(0.0, list(q), 0.0) if self.remembers else None,
         )
         if self.ahead:
             x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, len(self.loads.latched))
@@ -218,9 +220,14 @@ class Plant:
 
     @cached_property
     def apart(self) -> Plant | None:
-        """The plant without contacts, for steps of a fixed length that none of them can touch in; None without such steps."""
-        skips = self.skips and self.integrator.adaptive is None and self.arm.contacts
+        """The plant without contacts, for steps in which none of them can touch; None without such steps."""
+        skips = self.arm.contacts and not self.far and (self.skips or self.integrator.adaptive is not None)
         return replace(self, far=True) if skips else None
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it remembers from step to step how far contacts were; an adaptive method looks at the start of each."""
+        return self.apart is not None and self.integrator.adaptive is None
 
     def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
         """The state one step later: command, torque, accelerate, integrate.
@@ -233,43 +240,31 @@ class Plant:
             dt: Length of the step [s].
         """
         apart, x = self.apart, self.parts(state)
-        if apart is None:
+        seen, bare = x.clearance, replace(x, contacts={}, clearance=None)
+        if apart is None or seen is None:
             return self._stepped(t, x, dt).flat()
 
-        seen = x.clearance
-        assert seen is not None
-
-        def without(_: Scalar, y: State) -> tuple[Scalar, State]:
+        def without(_: Scalar, y: State) -> list[Any]:
             end = apart._stepped(t, y, dt)
             trips = [absolute(c - b) + absolute(c - a) for a, b, c in zip(seen.q, y.q, end.q, strict=True)]
-            far = farthest_moves(self.arm.mechanism, seen.q, trips, self.loads.reach) < seen.gap
-            return where(far, 2.0, 1.0), mapped(partial(where, far), end, y)
+            far = self.loads.contacts.clear(seen, trips)
+            return [where(far, 1.0, 0.0), mapped(partial(where, far), end, y)]
 
-        def touching(_: Scalar, y: State) -> tuple[Scalar, State]:
-            end = self._stepped(t, replace(y, contacts=self.relaxed(y)), dt)
-            end.clearance = self._clearance(end.q)
-            return 2.0, end
+        def touching(y: State) -> list[Any]:
+            end = self._stepped(t, replace(y, contacts=self.relaxed(y), clearance=None), dt)
+            return [replace(end, clearance=self.loads.contacts.seen(end.q))]
 
-        bare = replace(x, contacts={}, clearance=None)
-        tried, end = loop([where(seen.gap > 0.0, 0.0, 1.0), bare], without, lambda tried, _: tried > 0.5, 1)
-        end.contacts, end.clearance = x.contacts, replace(seen, since=seen.since + dt * where(tried > 1.5, 1.0, 0.0))
-        _, end = loop([tried, end], touching, lambda tried, _: tried > 1.5, 1)
-        return end.flat()
+        clear, end = when(seen.gap > 0.0, without, 0.0, bare)
+        end = replace(end, contacts=x.contacts, clearance=replace(seen, since=seen.since + dt * clear))
+        return leaves(when(clear < 0.5, touching, end))
 
     def relaxed(self, x: State) -> dict[str, Scalar]:
         """The further states of contacts by now: steps without contacts leave them as they were."""
-        seen, now = x.clearance, x.contacts
+        seen = x.clearance
         if seen is None:
-            return now
-        places = zip(self.loads.contacts, self.loads.centers(seen.q), self.loads.centers(x.q), strict=True)
-        for contact, before, after in places:
-            now = now | contact.relaxed(now, before, after, seen.since)
+            return x.contacts
+        now = self.loads.contacts.relaxed(x.contacts, seen.q, x.q, seen.since)
         return mapped(partial(where, seen.gap > 0.0), now, x.contacts)
-
-    def _clearance(self, q: list[Scalar]) -> Clearance:
-        """As of joint positions q."""
-        gaps = map(Contact.clearance, self.loads.contacts, self.loads.centers(q))
-        return Clearance(reduce(minimum, gaps), q, 0.0)
 
     def _stepped(self, t: Scalar, x: State, dt: Scalar) -> State:
         """The step with contacts."""
@@ -312,7 +307,8 @@ class Plant:
 
     def system(self, held: Held) -> ArmSystem:
         """The arm as the integrator sees it during a step."""
-        return StickSlip(self.equations, held) if self.loads.latched else ArmSystem(self.equations, held)
+        light = None if self.apart is None else self.apart.system(held)
+        return (StickSlip if self.loads.latched else ArmSystem)(self.equations, held, light)
 
     @cached_property
     def layout(self) -> Layout:
@@ -346,7 +342,9 @@ class Plant:
             arm, x.q, qd, qdd, partial(self.loads.all_wrenches, t, x.q, qd, held, states=x.contacts)
         )
         desired = self.command.reference.at(t) if self.follows and isinstance(self.command, Controller) else None
-        touches = dict(zip([x.name for x in self.arm.contacts], self.loads.touches(t, self.motion_of(x)), strict=True))
+        touches = dict(
+            zip([x.name for x in self.arm.contacts], self.loads.contacts.touches(t, self.motion_of(x)), strict=True)
+        )
         return Instant(arm, x.q, qd, qdd, torques, self.algorithm, internal, desired, touches, x.windings)
 
     def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:

@@ -33,7 +33,7 @@ from armsim.dynamics import (
     solve_held,
 )
 from armsim.expr import Scalar, absolute, both, dot, either, fma, mapped, minimum, negated, where
-from armsim.integrate import MomentumEquation, Motion, RateJacobian, advanced
+from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
 from armsim.model import Arm
 from armsim.plant.equations import FASTER, Equations, Forces, less_bias, row_times
 from armsim.plant.latches import Latches, one_of, slide
@@ -48,10 +48,11 @@ class StickSlip(ArmSystem):
     Args:
         equations: The arm's.
         held: What is constant during the step.
+        light: See `System.light`: the arm without contacts.
     """
 
-    def __init__(self, equations: Equations, held: Held) -> None:
-        super().__init__(equations, held)
+    def __init__(self, equations: Equations, held: Held, light: System | None = None) -> None:
+        super().__init__(equations, held, light)
         self.latches = Latches(equations.loads.dry, equations.loads.governed)
 
     def _rates_of(self, t: Scalar, y: Motion) -> Motion:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
+from typing import Any
 
 from armsim.actuation import Works
 from armsim.dynamics import Law, crba
@@ -23,12 +24,14 @@ class ArmSystem(System):
     Args:
         equations: The arm's.
         held: What is constant during the step.
+        light: See `System.light`: the arm without contacts.
     """
 
-    def __init__(self, equations: Equations, held: Held) -> None:
+    def __init__(self, equations: Equations, held: Held, light: System | None = None) -> None:
         super().__init__(self._rates_of)
         self.equations = equations
         self.held = held
+        self.light = light
         self.timed = equations.loads.timed
 
     def _rates_of(self, t: Scalar, y: Motion) -> Motion:
@@ -109,7 +112,21 @@ class ArmSystem(System):
 
     def gaps(self, y: Motion) -> list[tuple[Scalar, Scalar]]:
         """Those of contacts [m], and their rates [m/s]."""
-        return [] if self.held.branch is None else self.equations.loads.approaches(y.q, y.v)
+        return [] if self.held.branch is None else self.equations.loads.contacts.approaches(y.q, y.v)
+
+    def room(self, y: Motion) -> Callable[[Sequence[Scalar]], Any]:
+        contacts = self.equations.loads.contacts
+        return partial(contacts.clear, contacts.seen(y.q))
+
+    def bare(self, y: Motion) -> Motion:
+        return touching(y, {}) if self.equations.loads.far else y
+
+    def whole(self, y: Motion, like: Motion) -> Motion:
+        return touching(y, like.z.contacts) if self.equations.loads.far else y
+
+    def relaxed(self, y: Motion, end: Motion, h: Scalar) -> Motion:
+        contacts = self.equations.loads.contacts
+        return touching(end, contacts.relaxed(y.z.contacts, y.q, end.q, h)) if contacts.far else end
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
         """Slips; and the distance of every joint from the ends of its range, positive on the side on which the step began."""
@@ -123,6 +140,11 @@ class ArmSystem(System):
             if limit.has_upper:
                 guards.append(where(before > limit.upper, after - limit.upper, limit.upper - after))
         return guards
+
+
+def touching(y: Motion, contacts: dict[str, Scalar]) -> Motion:
+    """A motion with other states of contacts."""
+    return y._replace(z=replace(y.z, contacts=contacts))
 
 
 def mean(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:

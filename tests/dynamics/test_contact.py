@@ -580,10 +580,10 @@ def test_a_step_across_a_ball_is_none_without_contacts():
     asked = scene(block("x"), {"stiffness": 1e3}, "implicit_midpoint", 0.02, [0.0], [10.0], 0.01, ball)
     plant = plant_of_run(read_scenario(asked))
     x = plant.parts(plant.initial_state([0.0], [10.0]))
-    seen = replace(x, clearance=plant._clearance([0.0]))
+    seen = replace(x, clearance=plant.loads.contacts.seen([0.0]))
     assert seen.clearance.gap == pytest.approx(0.03)
     assert plant.step(0.0, seen.flat(), 0.01)[1] < 9.99
-    seen = replace(x, q=[0.2], clearance=plant._clearance([0.2]))
+    seen = replace(x, q=[0.2], clearance=plant.loads.contacts.seen([0.2]))
     assert plant.step(0.0, seen.flat(), 0.01)[:2] == [pytest.approx(0.3), 10.0]
 
 
@@ -595,7 +595,7 @@ def test_the_stick_relaxes_alike_in_steps_with_and_without_contacts():
     x = plant.parts(plant.initial_state([0.0, 1.0], [0.3, 0.0]))
     names = [name for name in plant.slots if name.startswith(("anchor", "coefficient"))]
     x.contacts = dict(zip(names, [0.02, 0.0, 1.0, 0.3], strict=True))
-    seen = replace(x, clearance=plant._clearance(x.q))
+    seen = replace(x, clearance=plant.loads.contacts.seen(x.q))
     skipped = plant.parts(plant.step(1e-3, plant.step(0.0, seen.flat(), 1e-3), 1e-3))
     assert skipped.contacts == x.contacts
     exact = math.exp(-2e-3 * STIFF / DAMPING)
