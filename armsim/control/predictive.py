@@ -26,6 +26,7 @@ from armsim.expr import (
     Scalar,
     absolute,
     as_constant,
+    chosen,
     dot,
     either,
     fma,
@@ -206,11 +207,11 @@ class Predictive(FeedbackLaw):
         least = self._spent(end, horizon)
         for share, tried in zip(SHARES, ends, strict=True):
             spent = self._spent(tried, horizon)
-            best, least = where(spent < least, share, best), where(spent < least, spent, least)
+            best, least = chosen(spent < least, (share, spent), (best, least))
 
         def take(at: Rollout, stage: Stage, change: Correction) -> tuple[Rollout, list[Scalar]]:
             new = along(stage, change, at, best)
-            u = [where(best > 0.0, a, b) for a, b in zip(new, stage.command, strict=True)]
+            u = chosen(best > 0.0, new, stage.command)
             return self._rolled(now.laden, at, stage, u), [a - b for a, b in zip(u, stage.base, strict=True)]
 
         _, found = scan(start, take, stages, corrections)

@@ -30,7 +30,7 @@ from armsim.expr.scalar import (
 from armsim.expr.scan import Scan, scan
 from armsim.expr.switches import Switches
 from armsim.expr.table import Table, increases
-from armsim.expr.tree import STATIC, Structure, flatten, leaves, mapped, unflatten
+from armsim.expr.tree import STATIC, Structure, chosen, flatten, leaves, mapped, unflatten, zeros
 
 __all__ = [
     "STATIC",
@@ -49,6 +49,7 @@ __all__ = [
     "absolute",
     "as_constant",
     "both",
+    "chosen",
     "clip",
     "cos",
     "differentiable",
@@ -85,4 +86,5 @@ __all__ = [
     "when",
     "where",
     "with_jacobian",
+    "zeros",
 ]

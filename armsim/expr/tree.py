@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
+
+from armsim.expr.scalar import where
 
 STATIC: dict[str, bool] = {"static": True}  # metadata of a dataclass field that belongs to the structure
 LEAF = None
@@ -52,6 +54,16 @@ def unflatten(structure: Structure | None, leaves: Sequence[Any]) -> Any:
     for _ in given:
         raise ValueError("more leaves than the structure has places for")
     return tree
+
+
+def chosen(condition: Any, a: Any, b: Any) -> Any:
+    """`where` of trees of one structure: a where a condition holds, else b."""
+    return mapped(partial(where, condition), a, b)
+
+
+def zeros(tree: Any) -> Any:
+    """A tree of that structure whose leaves are 0."""
+    return mapped(lambda x: 0.0, tree)
 
 
 def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:

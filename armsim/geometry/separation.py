@@ -8,10 +8,10 @@ origin from their Minkowski difference, by the algorithm of Gilbert, Johnson and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import Any
 
-from armsim.expr import both, either, loop, mapped, shared, sqrt, where
+from armsim.expr import both, chosen, either, loop, shared, sqrt, where
 from armsim.geometry.shapes import Obstacle, Plane, Sphere
 from armsim.spatial import ZERO, Pose, Scalar, Vector, cross
 
@@ -51,7 +51,7 @@ def _gjk(a: tuple[Any, Pose], b: tuple[Any, Pose]) -> Scalar:
         v, square, *corners = nearest
         found = _nearest_with(farthest(a, -v) - farthest(b, v), corners)
         nearer = found[1] < square * PROGRESS
-        return mapped(partial(where, nearer), found, nearest), where(nearer, 0.0, 1.0)
+        return chosen(nearer, found, nearest), where(nearer, 0.0, 1.0)
 
     nearest, _ = loop([[start, start.dot(start), start, start, start], 0.0], farther, lambda *x: x[1] > 0.5, AT_MOST)
     return sqrt(nearest[1])
@@ -70,7 +70,7 @@ def _nearest_with(w: Vector, others: Sequence[Vector]) -> list[Any]:
 
     def consider(valid: Any, v: Vector, p: Vector, q: Vector) -> None:
         square = v.dot(v)
-        best[:] = mapped(partial(where, both(valid, square < best[1])), [v, square, w, p, q], [*best])
+        best[:] = chosen(both(valid, square < best[1]), [v, square, w, p, q], [*best])
 
     p, q, r = others
     for one in others:
@@ -91,4 +91,4 @@ def _nearest_with(w: Vector, others: Sequence[Vector]) -> list[Any]:
     least = FLAT * size * sqrt(size)
     sides = (reduce(both, (sign * x > least for x in volumes)) for sign in (1.0, -1.0))
     inside = either(*sides)  # of the tetrahedron: on one side of all four faces
-    return mapped(partial(where, inside), [ZERO, 0.0, *best[2:]], best)
+    return chosen(inside, [ZERO, 0.0, *best[2:]], best)

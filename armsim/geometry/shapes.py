@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from armsim.expr import absolute, maximum, sqrt, where
+from armsim.expr import absolute, chosen, maximum, sqrt, where
 from armsim.geometry.surface import SoftSurface, Surface
 from armsim.spatial import ZERO, Pose, Scalar, Vector, X, Y, Z
 
@@ -121,7 +121,7 @@ def polar(v: Vector, instead: Vector = Z) -> tuple[Scalar, Vector]:
     square = v.dot(v)
     long = square > 0.0
     length = sqrt(where(long, square, 1.0))
-    direction = Vector(*(where(long, a / length, b) for a, b in zip(v, instead, strict=True)))
+    direction = chosen(long, Vector(*(a / length for a in v)), instead)
     return where(long, length, 0.0), direction
 
 
@@ -132,8 +132,8 @@ def _nearest(faces: Sequence[Gap]) -> Gap:
     for distance, direction in faces:
         beyond = beyond.plus(maximum(distance, 0.0), direction)
         nearer = distance > depth
-        inward = Vector(*(where(nearer, a, b) for a, b in zip(direction, inward, strict=True)))
+        inward = chosen(nearer, direction, inward)
         depth = maximum(distance, depth)
     length, outward = polar(beyond)
-    outside = depth > 0.0
-    return where(outside, length, depth), Vector(*(where(outside, a, b) for a, b in zip(outward, inward, strict=True)))
+    found: Gap = chosen(depth > 0.0, (length, outward), (depth, inward))
+    return found

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 from armsim.expr import (
     Scalar,
     absolute,
     both,
+    chosen,
     clip,
     either,
     exp,
@@ -29,6 +29,7 @@ from armsim.expr import (
     negated,
     when,
     where,
+    zeros,
 )
 from armsim.integrate.bracket import ROUNDING, Bracket
 from armsim.integrate.events import first_met, least
@@ -174,12 +175,12 @@ class EmbeddedPair:
             reached, estimate, inner = self.trial(smooth, t + now.done, start, tried)
             error = _error_norm(start, reached, estimate, tolerance)
             guard = least([*smooth.crossings(start, reached), *smooth.holding(t + now.done + tried, reached)])
-            end = smooth.arrest(start, reached._replace(w=mapped(lambda x: 0.0, start.w)), tried)
+            end = smooth.arrest(start, reached._replace(w=zeros(start.w)), tried)
             arrested = end.w
             end = Motion(calmed(end.q), calmed(end.v), end.z, None)
-            bare = [*map(_without_w, inner)]
+            bare = [x.states for x in inner]
             accurate = error <= 1.0
-            step = SmoothStep(smooth, t + now.done, tried, end, [_difference(end, start), *bare])
+            step = SmoothStep(smooth, t + now.done, tried, end, [end.minus(start.states), *bare])
             share, guard, vague = first_met(step, start, guard, tolerance.atol, accurate)
             error = where(vague, maximum(error, VAGUE), error)
             accurate = error <= 1.0
@@ -199,16 +200,16 @@ class EmbeddedPair:
             length = where(accepting, fresh, where(rejecting, minimum(wanted, SAFETY * tried), now.length))
             failing = both(rejecting, length < VANISHED + ROUNDING * h)
 
-            still = _without_w(reached)
-            integrand = Integrand(smooth, t + now.done, tried, still, [_difference(still, start), *bare], start.w)
+            still = reached.states
+            integrand = Integrand(smooth, t + now.done, tried, still, [still.minus(start.states), *bare], start.w)
             w = refined(integrand, start.w, reached.w, estimate.w, tolerance, accepting)
             end = end._replace(w=mapped(lambda x, work: x + work, w, arrested))
-            y = mapped(lambda after, before: where(accepting, after, before), end, start)
+            y = chosen(accepting, end, start)
             extension = None
             if now.extension is not None:
-                change = mapped(lambda after, before: after - before, end, start)
+                change = end.minus(start)
                 found = Extension(now.done, [change, *inner], list(smooth.mode))
-                extension = mapped(lambda after, before: where(accepting, after, before), found, now.extension)
+                extension = chosen(accepting, found, now.extension)
             after = Attempt(
                 done=where(failing, until, where(accepting, where(tried >= left, h, now.done + tried), now.done)),
                 length=length,
@@ -233,7 +234,7 @@ class EmbeddedPair:
                 after, moves = attempt(light, bare)
                 trips = [absolute(b - a) + x for a, b, x in zip(now.y.q, bare.y.q, moves, strict=True)]
                 fit = fits(trips)
-                return [where(fit, 1.0, 0.0), mapped(partial(where, fit), after, bare)]
+                return [where(fit, 1.0, 0.0), chosen(fit, after, bare)]
 
             begin = where(fits([tried * absolute(v) for v in now.y.v]), 1.0, 0.0)
             ends = loop([begin, _bare(light, now)], lightly, lambda fit, x: either(fit < 0.5, x.done >= until), MOST)
@@ -259,10 +260,10 @@ def _whole(light: System, now: Attempt, bare: Attempt) -> Attempt:
     if extension is not None and of is not None:
         change, *bends = of.coefficients
         before = light.relaxed(now.y, bare.y.plus(-1.0, change), of.begin - now.done)
-        still = mapped(lambda x: 0.0, y)
-        coefficients = [light.whole(change, _difference(y, before)), *(light.whole(c, still) for c in bends)]
-        extension = mapped(partial(where, moved), replace(of, coefficients=coefficients), extension)
-    return replace(bare, y=mapped(partial(where, moved), y, now.y), extension=extension)
+        still = zeros(y)
+        coefficients = [light.whole(change, y.states.minus(before.states)), *(light.whole(c, still) for c in bends)]
+        extension = chosen(moved, replace(of, coefficients=coefficients), extension)
+    return replace(bare, y=chosen(moved, y, now.y), extension=extension)
 
 
 def _recalled(memory: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
@@ -276,19 +277,10 @@ def _remembered(end: Attempt) -> list[Scalar]:
     return [end.length, end.error, end.accepted, end.rejected]
 
 
-def _without_w(y: Motion) -> Motion:
-    return y._replace(w=None)
-
-
-def _difference(end: Motion, start: Motion) -> Motion:
-    """end - start, without quadratures."""
-    return mapped(lambda after, before: after - before, _without_w(end), _without_w(start))
-
-
 def _error_norm(start: Motion, end: Motion, estimate: Motion, tolerance: Tolerance) -> Scalar:
     """The maximum norm of an error estimate, relative to the tolerance; NaN if any component is."""
     worst: Scalar = 0.0
-    for a, b, e in zip(*(leaves(x._replace(w=None)) for x in (start, end, estimate)), strict=True):
+    for a, b, e in zip(*(leaves(x.states) for x in (start, end, estimate)), strict=True):
         allowed = tolerance.atol + tolerance.rtol * maximum(absolute(a), absolute(b))
         ratio = absolute(e) / allowed
         larger = where(ratio <= worst, worst, ratio)  # also where the ratio is NaN

@@ -8,6 +8,7 @@ from armsim.expr import (
     Scalar,
     as_constant,
     both,
+    chosen,
     either,
     implicit,
     loop,
@@ -90,8 +91,8 @@ def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar)
         return [
             Part(
                 done=where(narrowing, now.done, where(tried >= left, h, now.done + tried)),
-                y=mapped(lambda before, after: where(narrowing, before, after), now.y, end),
-                bracket=as_constant(mapped(lambda edge: where(narrowing, edge, 0.0), closer)),
+                y=chosen(narrowing, now.y, end),
+                bracket=as_constant(chosen(narrowing, closer, Bracket())),
             )
         ]
 
@@ -109,7 +110,7 @@ def cut_step(trial: SmoothStep, system: System, t: Scalar, y: Motion, h: Scalar)
         later = where(at_event, -guard / where(at_event, rise[0], 1.0), 0.0)
         return tried + later, mapped(lambda x, rate: x + rate[0] * later, end, rates)
 
-    first = Part(where(uncut, h, 0.0), mapped(lambda a, b: where(uncut, a, b), whole, y), Bracket())
+    first = Part(where(uncut, h, 0.0), chosen(uncut, whole, y), Bracket())
     (end,) = loop([first], body, lambda now: now.done >= h, MOST)
 
     return when(end.done < h, lambda _: [smooth.arrest(y, whole, h)], end.y)[0]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, clip, either, fma, loop, maximum, minimum, when, where
+from armsim.expr import Scalar, absolute, both, chosen, clip, either, fma, loop, maximum, minimum, when, where
 from armsim.integrate.extension import SmoothStep
 from armsim.integrate.graze import first_graze
 from armsim.integrate.motion import Motion
@@ -188,7 +188,7 @@ def first_met(
         looked(HOLDING, smooth.holding, len(smooth.mode), holds)
     met, grazed = first_graze(smooth, start, step.end, step.h, lambda t: step.at(t / step.h)[1], unsure)
     earlier = met < share * step.h
-    share, guard = where(earlier, met / step.h, share), where(earlier, grazed, guard)
+    share, guard = chosen(earlier, (met / step.h, grazed), (share, guard))
     return share, guard, both(vague, step.h > RESOLVED)
 
 
@@ -213,7 +213,7 @@ def _along_courses(courses: Sequence[Course], guard: Scalar, unsure: Scalar) -> 
             at = course.lowest
             value = course.at(at)
             met = both(both(at > 0.0, at < share), value < -unsure)
-            share, lowest = where(met, at, share), where(met, value, lowest)
+            share, lowest = chosen(met, (at, value), (share, lowest))
         return [share, lowest]
 
     share, lowest = when(dips, along, 1.0, guard)

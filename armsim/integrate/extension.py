@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from armsim.expr import Scalar, absolute, fma, mapped, where
+from armsim.expr import Scalar, absolute, chosen, fma, mapped, where, zeros
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 from armsim.records import record
@@ -49,7 +49,7 @@ class Ahead:
     @classmethod
     def landed(cls, landing: Scalar, y: Motion, coefficients: int, modes: int) -> Ahead:
         """At a landing, at y."""
-        nothing = [mapped(lambda x: 0.0, y) for _ in range(coefficients)]
+        nothing = [zeros(y) for _ in range(coefficients)]
         return cls(landing, 0.0, 0.0, y, Extension(0.0, nothing, [OPEN] * modes))
 
     def since_landing(self, t: Scalar) -> Scalar:
@@ -59,8 +59,7 @@ class Ahead:
     def of_instant(self, t: Scalar, y: Motion) -> Ahead:
         """The same at time t [s], when the motion is y: where that is a landing, it begins there."""
         landed = self.done <= 0.0
-        end = mapped(lambda now, carried: where(landed, now, carried), y, self.end)
-        return replace(self, since=self.since_landing(t), end=end)
+        return replace(self, since=self.since_landing(t), end=chosen(landed, y, self.end))
 
 
 @record(frozen=False)

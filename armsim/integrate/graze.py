@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from armsim.expr import Scalar, both, loop, mapped, negated, where
+from armsim.expr import Scalar, both, chosen, loop, negated, where
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 
@@ -34,14 +34,14 @@ def first_graze(
         at, _ = _valley(low, high)
         gap, rate = system.gaps(inside(at))[k]
         falls, new = both(gap >= -unsure, rate < 0.0), [at, gap, rate]
-        return [mapped(partial(where, falls), *pair) for pair in ((new, low), (high, new))]
+        return [chosen(falls, *pair) for pair in ((new, low), (high, new))]
 
     first, lowest = h, 1.0
     for k, (opens, closes) in enumerate(zip(system.gaps(start), system.gaps(end), strict=True)):
         ends = [[0.0, *opens], [h, *closes]]
         _, (at, gap, _) = loop(ends, partial(narrowed, k), lambda *now: negated(_valley(*now)[1]), ROUNDS)
         met = both(at < first, gap < -unsure)
-        first, lowest = where(met, at, first), where(met, gap, lowest)
+        first, lowest = chosen(met, (at, gap), (first, lowest))
     return first, lowest
 
 

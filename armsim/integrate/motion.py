@@ -25,6 +25,15 @@ class Motion(NamedTuple):
     z: Any
     w: Any
 
+    @property
+    def states(self) -> Motion:
+        """Without quadratures."""
+        return self._replace(w=None)
+
+    def minus(self, other: Motion) -> Motion:
+        """self - other"""
+        return mapped(lambda a, b: a - b, self, other)
+
     def plus(self, h: Scalar, rates: Motion) -> Motion:
         """self + h rates"""
         return Motion(*(advanced(x, h, k) for x, k in zip(self, rates, strict=True)))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, either, leaves, loop, mapped, minimum, negated, where
+from armsim.expr import Scalar, absolute, both, chosen, either, leaves, loop, mapped, minimum, negated, where
 from armsim.integrate.extension import SmoothStep
 from armsim.integrate.method import Tolerance
 from armsim.records import record
@@ -99,19 +99,15 @@ def refined(integrand: Integrand, w: Any, after: Any, error: Any, tolerance: Tol
         taken = either(now.width <= NARROWEST, fits(w, error, now.width))
         share = where(taken, now.share + now.width, now.share)
         width = where(taken, minimum(minimum(2.0 * now.width, WIDEST), 1.0 - share), now.width / 2)
-        return [Covered(share, width, _chosen(taken, integrand.smooth.doubted(w, error), now.w))]
+        return [Covered(share, width, chosen(taken, integrand.smooth.doubted(w, error), now.w))]
 
     if all(isinstance(x, float) and x == 0.0 for x in leaves(error)):
         return after
     refining = both(wanted, negated(fits(after, error, 1.0)))
-    begin = _chosen(refining, w, integrand.smooth.doubted(after, error))
+    begin = chosen(refining, w, integrand.smooth.doubted(after, error))
     (end,) = loop([Covered(where(refining, 0.0, 1.0), WIDEST, begin)], following, lambda now: now.share >= 1.0, PANELS)
     return end.w
 
 
 def _sum(w: Any, change: Any) -> Any:
     return mapped(lambda x, dx: x + dx, w, change)
-
-
-def _chosen(condition: Any, a: Any, b: Any) -> Any:
-    return mapped(lambda x, other: where(condition, x, other), a, b)

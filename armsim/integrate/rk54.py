@@ -6,7 +6,7 @@ embedded Runge-Kutta formulae", *J. Computational and Applied Mathematics* 6 (19
 
 from __future__ import annotations
 
-from armsim.expr import Scalar, fma, mapped
+from armsim.expr import Scalar, fma, mapped, zeros
 from armsim.integrate.adaptive import MEMORY, EmbeddedPair, Trial
 from armsim.integrate.method import Method
 from armsim.integrate.motion import Motion
@@ -43,7 +43,7 @@ ERROR = tuple(b - lower for b, lower in zip(FIFTH, FOURTH, strict=True))
 def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
     """One step, its embedded error estimate and its continuous extension of order 4."""
     stages = rk_stages(DORMAND_PRINCE, smooth, t, y, h)
-    nothing = mapped(lambda x: 0.0, y)
+    nothing = zeros(y)
     end = weighted(y, h, FIFTH, stages)
     # the derivatives at both ends are the stages' there
     low = mapped(lambda before, after, k: fma(h, k, before - after), y, end, stages[0])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, where
+from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, where, zeros
 from armsim.integrate.adaptive import MEMORY, EmbeddedPair, Trial
 from armsim.integrate.lu import LU, welded
 from armsim.integrate.method import Method
@@ -50,20 +50,20 @@ def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
     """One step, its embedded error estimate and its continuous extension of order 3; quadratures are cubic in it."""
     start = smooth.rates(t, y)
     solve = _stage_solver(smooth.jacobian(t, y, start), h * GAMMA)
-    nothing = mapped(lambda x: 0.0, y._replace(w=None))
+    nothing = zeros(y.states)
     stages: list[Motion] = []
     at = y
     for a, c, time, by_time in zip(A, C, TIMES, BY_TIME, strict=True):
         at = _weighted(y, a, stages)
-        rates = smooth.rates(t + time * h, at._replace(w=None)) if stages else start
+        rates = smooth.rates(t + time * h, at.states) if stages else start
         before = _weighted(nothing, c, stages)
-        stages.append(solve(rates._replace(w=None).plus(1.0 / h, before), h * by_time))
+        stages.append(solve(rates.states.plus(1.0 / h, before), h * by_time))
     end = _weighted(at, (1.0,), stages[-1:])
     low, upper = (_weighted(nothing, row, stages[:5]) for row in DENSE)
     error = stages[-1]
     if leaves(y.w):
-        change = mapped(lambda after, before: after - before, end._replace(w=None), y._replace(w=None))
-        integrand = Integrand(smooth, t, h, end._replace(w=None), [change, low, upper], y.w)
+        change = end.states.minus(y.states)
+        integrand = Integrand(smooth, t, h, end.states, [change, low, upper], y.w)
         # where something may be held, the guards need the forces at the end anyway
         last = smooth.rates(t + h, end).w if smooth.mode else smooth.powers(t + h, end)
         d, doubt = integrand.panel(0.0, 1.0, start.w, last)
@@ -105,7 +105,7 @@ def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scal
 
 def _weighted(y: Motion, weights: Sequence[float], stages: Sequence[Motion]) -> Motion:
     """y + Σ weights stages; quadratures stay."""
-    whole = y._replace(w=None)
+    whole = y.states
     for weight, k in zip(weights, stages, strict=True):
         whole = whole.plus(weight, k)
     return whole._replace(w=y.w)

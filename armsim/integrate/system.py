@@ -55,7 +55,7 @@ class System:
             rates = self.rates(t, y)
             return rates.v, leaves(rates.z)
 
-        _, (forces, further) = with_jacobian(body, (0, 1), "jacobian")(t, y._replace(w=None))
+        _, (forces, further) = with_jacobian(body, (0, 1), "jacobian")(t, y.states)
         unit: list[list[Scalar]] = [[*[0.0] * i, 1.0] for i in range(len(y.v))]
         return RateJacobian.of(unit, forces, further)
 

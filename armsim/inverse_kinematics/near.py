@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from armsim.dynamics import frame_pose, solve_held, solve_ldl
-from armsim.expr import Scalar, absolute, both, clip, dot, either, loop, maximum, negated, sqrt, where
+from armsim.expr import Scalar, absolute, both, chosen, clip, dot, either, loop, maximum, negated, sqrt, where
 from armsim.inverse_kinematics.task import PoseGoal
 from armsim.model import Arm, Limit
 
@@ -94,10 +94,9 @@ def solve_near(
         less = where(gain > 0.5 * now.hope, maximum(now.damping / CAUTION, LEAST), now.damping)
         damping = where(better, less, now.damping * CAUTION * CAUTION)
         fresh, hope = _step(r, J, damping * cost + FLOOR, tried, ranges)
-        step = [where(better, d, old / CAUTION) for d, old in zip(fresh, now.step, strict=True)]
-        best = [where(better, x, old) for x, old in zip(tried, now.q, strict=True)]
-        hope = where(better, hope, now.hope / CAUTION)
-        return [SolverState(best, where(better, cost, now.cost), step, hope, damping, now.rounds + 1.0)]
+        back = [d / CAUTION for d in now.step]
+        q, cost, step, hope = chosen(better, (tried, cost, fresh, hope), (now.q, now.cost, back, now.hope / CAUTION))
+        return [SolverState(q, cost, step, hope, damping, now.rounds + 1.0)]
 
     def done(now: SolverState) -> Any:
         size: Scalar = 0.0

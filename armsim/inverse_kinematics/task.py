@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from armsim.dynamics import frame_jacobian, frame_pose
-from armsim.expr import STATIC, absolute, maximum, sqrt, where
+from armsim.expr import STATIC, absolute, chosen, maximum, sqrt, where
 from armsim.expr.elementary import arctangent_quotient
 from armsim.model import Arm, LinkFrame
 from armsim.spatial import ZERO, Matrix, Pose, Scalar, Vector, cross, quaternion
@@ -66,7 +66,7 @@ class PoseGoal:
         w = 0.5 * sqrt(whole.dot(whole))
         v = cross(axis, wanted.direction) * (0.5 / maximum(w, OPPOSITE))
         half_turn, _ = perpendicular(wanted.direction)
-        v = Vector(*(where(w < OPPOSITE, a, b) for a, b in zip(half_turn, v, strict=True)))
+        v = chosen(w < OPPOSITE, half_turn, v)
         return shift, rotation_vector(w, *v)
 
     def linearized(self, arm: Arm, q) -> tuple[list[Scalar], list[list[Scalar]]]:

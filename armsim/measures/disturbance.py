@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.expr import Scalar, absolute, both, either, maximum, where
+from armsim.expr import Scalar, absolute, both, chosen, either, maximum, where
 from armsim.measures.kind import Request, length
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -66,7 +66,7 @@ class Disturbance(Measure):
             last = where(fresh, maximum(begun, start), start)  # of several that begin between two moments
             begun, fresh = where(begins, last, begun), either(fresh, begins)
         errors = [now.errors[i] for i in self.indices]
-        before = [where(fresh, e, x) for e, x in zip(kept.errors, kept.before, strict=True)]
+        before = chosen(fresh, kept.errors, kept.before)
         off = [where(begun < inf, absolute(e - x), 0.0) for e, x in zip(errors, before, strict=True)]
         latest = [maximum(d, where(fresh, 0.0, x)) for d, x in zip(off, kept.latest, strict=True)]
         peaks = [maximum(d, x) for d, x in zip(off, kept.peaks, strict=True)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from armsim.control import Controller
-from armsim.expr import Scalar, where
+from armsim.expr import Scalar, chosen
 from armsim.measures.catalog import KINDS
 from armsim.measures.kind import Request
 from armsim.measures.limits import limits_of
@@ -56,7 +56,7 @@ class Figures(Measure):
         return Gathered(0.0, [0.0] * self.n, [part.begin() for part in self.parts])
 
     def update(self, kept: Gathered, now: Moment) -> Gathered:
-        start = [where(now.t > 0.0, x, q) for x, q in zip(kept.start, now.q, strict=True)]
+        start = chosen(now.t > 0.0, kept.start, list(now.q))
         now = now.after(kept.last, start)
         return Gathered(now.t, start, [part.update(x, now) for part, x in zip(self.parts, kept.parts, strict=True)])
 

@@ -147,7 +147,7 @@ class Equations:
 
     def rates(self, t: Scalar, y: Motion, held: Held) -> Rates:
         """The rates without dry friction; powers only where works are among the quadratures."""
-        return self._rates[y.w is not None](t, y._replace(w=None), held)
+        return self._rates[y.w is not None](t, y.states, held)
 
     @cached_property
     def _rates(self) -> list[Callable[[Scalar, Motion, Held], Rates]]:
@@ -163,7 +163,7 @@ class Equations:
 
     def forces(self, t: Scalar, y: Motion, held: Held) -> Forces:
         """The equation of motion; powers likewise."""
-        return self._forces[y.w is not None](t, y._replace(w=None), held)
+        return self._forces[y.w is not None](t, y.states, held)
 
     @cached_property
     def _forces(self) -> list[Callable[[Scalar, Motion, Held], Forces]]:

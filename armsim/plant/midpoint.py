@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.actuation import Works, powers
 from armsim.dynamics import solve_held, solve_ldl
-from armsim.expr import Scalar, dot, fma, leaves, mapped, maximum, where
+from armsim.expr import Scalar, chosen, dot, fma, leaves, mapped, maximum, where
 from armsim.integrate import MomentumEquation, Motion, advanced
 from armsim.integrate.lu import LU, welded
 from armsim.plant.equations import Equations, JointLoads
@@ -40,8 +40,7 @@ class Line:
     @staticmethod
     def of_either(condition: Any, a: Line, b: Line) -> Line:
         """a where the condition holds, else b."""
-        slopes = [where(condition, x, y) for x, y in zip(a.slopes, b.slopes, strict=True)]
-        return Line(where(condition, a.value, b.value), slopes)
+        return Line(*chosen(condition, (a.value, a.slopes), (b.value, b.slopes)))
 
 
 class ArmMomentum(MomentumEquation):

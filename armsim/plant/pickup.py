@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from armsim.dynamics import crba, momenta, potential_energy, solve_ldl
-from armsim.expr import Scalar, absolute, dot, when, where
+from armsim.expr import Scalar, absolute, chosen, dot, when, where
 from armsim.integrate.method import FAILED
 from armsim.model import Arm, Payload
 from armsim.plant.state import State
@@ -58,7 +58,7 @@ def exchanged(arm: Arm, t: Scalar, dt: Scalar, x: State) -> State:
         )
         moved = solve_ldl(crba(arm.at(after), x.q), momenta(kept, x.q, v))
         entered: Scalar = sum((b * (1.0 - a) for a, b in carried), start=0.0)
-        then = [where(entered > 0.0, new, old) for new, old in zip(moved, v, strict=True)]
+        then = chosen(entered > 0.0, moved, v)
         for payload, (a, b) in zip(arm.timed, carried, strict=True):
             one, enters, leaves = alone(arm, payload), b * (1.0 - a), a * (1.0 - b)
             momentum, height = momenta(one, x.q, v), potential_energy(one, x.q)

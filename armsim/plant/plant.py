@@ -19,7 +19,18 @@ from armsim.actuation import motor as dc
 from armsim.control import Command, Constant, Controller, Memory
 from armsim.dynamics import Algorithm, ExternalWrench, InternalWrenches
 from armsim.errors import Refusal
-from armsim.expr import Scalar, Structure, absolute, either, flatten, leaves, mapped, unflatten, when, where
+from armsim.expr import (
+    Scalar,
+    Structure,
+    absolute,
+    chosen,
+    either,
+    flatten,
+    leaves,
+    unflatten,
+    when,
+    where,
+)
 from armsim.integrate import METHODS, Ahead, Method, Motion, Tolerance, calmed
 from armsim.model import BASE, Arm, Motor
 from armsim.plant.columns import Layout, RowExtras
@@ -248,7 +259,7 @@ class Plant:
             end = apart._stepped(t, y, dt)
             trips = [absolute(c - b) + absolute(c - a) for a, b, c in zip(seen.q, y.q, end.q, strict=True)]
             far = self.loads.contacts.clear(seen, trips)
-            return [where(far, 1.0, 0.0), mapped(partial(where, far), end, y)]
+            return [where(far, 1.0, 0.0), chosen(far, end, y)]
 
         def touching(y: State) -> list[Any]:
             end = self._stepped(t, replace(y, contacts=self.relaxed(y), clearance=None), dt)
@@ -264,7 +275,7 @@ class Plant:
         if seen is None:
             return x.contacts
         now = self.loads.contacts.relaxed(x.contacts, seen.q, x.q, seen.since)
-        return mapped(partial(where, seen.gap > 0.0), now, x.contacts)
+        return chosen(seen.gap > 0.0, now, x.contacts)
 
     def _stepped(self, t: Scalar, x: State, dt: Scalar) -> State:
         """The step with contacts."""

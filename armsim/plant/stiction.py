@@ -32,7 +32,7 @@ from armsim.dynamics import (
     leeway,
     solve_held,
 )
-from armsim.expr import Scalar, absolute, both, dot, either, fma, mapped, minimum, negated, where
+from armsim.expr import Scalar, absolute, both, chosen, dot, either, fma, minimum, negated, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
 from armsim.model import Arm
 from armsim.plant.equations import FASTER, Equations, Forces, less_bias, row_times
@@ -186,7 +186,7 @@ class StickSlipMode(StickSlip):
         """The powers [W]; None where they are not wanted."""
         if y.w is None or self.latches.limits:
             return self._rates_of(t, y).w
-        now = self.equations.working(t, y._replace(w=None), self.held)
+        now = self.equations.working(t, y.states, self.held)
         return self.worked(now, self._sliding(now), y.v)
 
     def _latched(self, now: Forces, sliding: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
@@ -281,10 +281,7 @@ class StickSlipMode(StickSlip):
         x, impulses = clipped_solve(M, r, laws, guess)
         v = [there + change for there, change in zip(at, x, strict=True)]
         w = worked(after.w, by_joint(laws, impulses, len(v)), mean(v, after.v))
-        return after._replace(
-            v=[where(passed, new, old) for new, old in zip(v, after.v, strict=True)],
-            w=mapped(lambda new, old: where(passed, new, old), w, after.w),
-        )
+        return chosen(passed, after._replace(v=v, w=w), after)
 
     def _sliding(self, now: Forces) -> list[Scalar]:
         """Dry friction of the joints that move, less what a limit of speed takes away from their motors."""

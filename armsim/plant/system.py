@@ -40,7 +40,7 @@ class ArmSystem(System):
 
     def damped(self, t: Scalar, y: Motion) -> Damped:
         """The equation of motion at (t, y), split for implicit damping."""
-        return self.equations.damped(t, y._replace(w=None), self.held)
+        return self.equations.damped(t, y.states, self.held)
 
     def powers(self, t: Scalar, y: Motion) -> Works | None:
         """The powers [W]; None where they are not wanted."""
@@ -48,7 +48,7 @@ class ArmSystem(System):
 
     def powers_at(self, t: Scalar, y: Motion, v: Sequence[Scalar]) -> Works | None:
         """The powers of the loads at (t, y) on velocities v, without dry friction [W]; None where not wanted."""
-        return None if y.w is None else self.equations.powers(t, y._replace(w=None), v, self.held)
+        return None if y.w is None else self.equations.powers(t, y.states, v, self.held)
 
     def doubted(self, w: Works, error: Works) -> Works:
         """Works with the estimated error of their last change added."""
@@ -79,7 +79,7 @@ class ArmSystem(System):
 
     def slopes_at(self, t: Scalar, y: Motion, k: Motion, sliding: Sequence[Scalar]) -> RateJacobian:
         """The same, with joints slipping against dry friction: in direction 1, -1, or 0 where there is none."""
-        forces, further = self.equations.slopes(t, y._replace(w=None), self.held, list(k.v), list(sliding))
+        forces, further = self.equations.slopes(t, y.states, self.held, list(k.v), list(sliding))
         return RateJacobian.of(crba(self.equations.laden(self.held), y.q), forces, further)
 
     def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
@@ -98,17 +98,15 @@ class ArmSystem(System):
     def decided(self, t: Scalar, y: Motion, h: Scalar) -> Held:
         """What is constant during a step of length h [s] from (t, y), its branch included."""
         held = replace(self.held, branch=Branch(None, t + h / 2))
-        return replace(held, branch=Branch(self.equations.loads.sides(t, y._replace(w=None), held), t + h / 2))
+        return replace(held, branch=Branch(self.equations.loads.sides(t, y.states, held), t + h / 2))
 
     def margins(self, t: Scalar, y: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
         """Those of the switches of what acts, on the branch that is held."""
-        return (
-            [] if self.held.branch is None else self.equations.loads.margins(t, y._replace(w=None), self.held, unsure)
-        )
+        return [] if self.held.branch is None else self.equations.loads.margins(t, y.states, self.held, unsure)
 
     def spares(self, t: Scalar, y: Motion) -> list[Scalar]:
         """Lower bounds of the margins."""
-        return [] if self.held.branch is None else self.equations.loads.spares(t, y._replace(w=None), self.held)
+        return [] if self.held.branch is None else self.equations.loads.spares(t, y.states, self.held)
 
     def gaps(self, y: Motion) -> list[tuple[Scalar, Scalar]]:
         """Those of contacts [m], and their rates [m/s]."""

@@ -390,6 +390,41 @@ def test_steps_without_contacts_while_all_are_far_change_nothing():
     assert near.qd == pytest.approx(run.qd[k:], abs=1e-10)
 
 
+@pytest.mark.parametrize("method", ["rk54", "rodas"])
+def test_candidates_that_stay_far_leave_no_trace_in_an_adaptive_run(method):
+    """Nor do their anchors and coefficients: neither the steps that are chosen nor a bit of the motion."""
+    friction = {"static": 0.5, "kinetic": 0.4}
+    balls = [{"name": f"b{i}", "link": "R2", "sphere": {"radius": 0.02 * i}, "with": "floor"} for i in (1, 2, 3)]
+    floor = {"plane": {"point": [0, 0, -3]}, "stiffness": STIFF, "damping": DAMPING, "friction": friction}
+    asked = {"integrator": {"method": method}, "duration": 0.3, "log.every": 0.01}
+    bare = armsim.simulate("rr_config5", asked)
+    run = armsim.simulate("rr_config5", {**asked, "world": {"floor": floor}, "contacts": balls})
+    assert run.steps_chosen == bare.steps_chosen
+    assert run.q.tobytes() == bare.q.tobytes()
+    assert run.qd.tobytes() == bare.qd.tobytes()
+
+
+def test_the_stick_relaxes_in_flights_of_an_adaptive_method():
+    """By its time constant, beside the place of a body that flies on; in rows within a step, too."""
+    friction = {"static": 0.5, "kinetic": 0.3, "stiffness": STIFF, "damping": DAMPING}
+    asked = read_scenario(scene(block("xz"), {"stiffness": STIFF, "friction": friction}, "rk54"))
+    plant = replace(make_plant(asked), ahead=True)
+    x = plant.parts(plant.initial_state([0.0, 1.0], [0.3, 0.0], 1.0))
+    names = [name for name in plant.slots if name.startswith(("anchor", "coefficient"))]
+    x.contacts = dict(zip(names, [0.02, 0.0, 1.0, 0.3], strict=True))
+    x = plant.parts(plant.step(0.0, x.flat(), 2e-3))
+    kept = math.exp(-x.ahead.done * STIFF / DAMPING)
+    assert x.ahead.done > 2e-3
+    end = [0.3 * x.ahead.done + 0.02 * kept, 0.0, 1.0, 0.5 - 0.2 * kept]
+    assert [*x.ahead.end.z.contacts.values()] == pytest.approx(end, rel=1e-12)
+    state = plant.initial_state([0.0, 1.0], [0.3, 0.0], 1.0)
+    for k in range(20):
+        state = plant.step(k * 2e-3, state, 2e-3)
+        x = plant.parts(state)
+        assert [*x.contacts.values()] == pytest.approx([x.q[0], 0.0, x.q[1], 0.5], abs=1e-12)
+    assert x.ahead.done > x.q[0] / 0.3 + 1e-3
+
+
 # -- DynaMechs' terrain contact
 
 
