@@ -13,7 +13,7 @@ from armsim.control.memory import Memory
 from armsim.control.pid import within
 from armsim.control.reference import Desired, Reference
 from armsim.control.signals import OpenLoop
-from armsim.expr import Scalar, Table, absolute, both, where, with_jacobian
+from armsim.expr import Scalar, Table, absolute, both, minus, plus, where, with_jacobian
 from armsim.records import record
 
 
@@ -186,14 +186,14 @@ class Controller:
         now = replace(now, queued=[self._own(commands, added) for commands in queue])
         total = self.law.command(now, kept)
         for commands in added:
-            total = [u + more for u, more in zip(total, commands, strict=True)]
+            total = plus(total, commands)
         return total
 
     def _own(self, commands: Sequence[Scalar], added: Sequence[Sequence[Scalar]]) -> list[Scalar]:
         """The law's own part of commands, those that are added now taken off."""
         own = [*commands]
         for part in added:
-            own = [u - less for u, less in zip(own, part, strict=True)]
+            own = minus(own, part)
         return own
 
     def _limited(self, commands: Sequence[Scalar]) -> list[Scalar]:

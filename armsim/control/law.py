@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from armsim.control.reference import Desired
-from armsim.expr import Scalar, fma, is_number
+from armsim.expr import Scalar, fma, is_number, minus
 from armsim.records import record
 
 
@@ -53,7 +53,7 @@ class Now:
     @property
     def e(self) -> list[Scalar]:
         """Desired less measured positions [rad or m]."""
-        return [wanted - q for wanted, q in zip(self.desired.q, self.seen.q, strict=True)]
+        return minus(self.desired.q, self.seen.q)
 
     @property
     def ed(self) -> list[Scalar]:

@@ -12,7 +12,7 @@ from armsim.control.law import FeedbackLaw, Kept, Now, pulled
 from armsim.control.reference import Constant
 from armsim.dynamics import crba, frame_acceleration, frame_jacobian, frame_pose, frame_velocity, ldl, rnea
 from armsim.dynamics.factor import ldl_solve
-from armsim.expr import Scalar, dot, maximum
+from armsim.expr import Scalar, dot, maximum, minus
 from armsim.inverse_kinematics import PoseGoal
 from armsim.model import Arm, LinkFrame
 from armsim.records import record
@@ -77,7 +77,7 @@ class OperationalSpace(FeedbackLaw):
         goal, here = (frame_pose(model, at.q, frame) for at in (desired, seen))
         shift, turn = PoseGoal(frame, goal.position, goal.rotation).missing(here)
         v_ref, v = (self._along(*frame_velocity(model, at.q, at.qd, frame)) for at in (desired, seen))
-        e, ed = self._along(turn, shift), less(v_ref, v)
+        e, ed = self._along(turn, shift), minus(v_ref, v)
         mobility = self.mobility(model, seen.q)
 
         hold, still = self.posture.hold, [0.0] * model.n
@@ -87,11 +87,11 @@ class OperationalSpace(FeedbackLaw):
         if exact:
             wanted = self._along(*frame_acceleration(model, desired.q, desired.qd, desired.qdd, frame))
             there = self._along(*frame_acceleration(model, seen.q, seen.qd, own, frame))  # dJ/dt qd + J qdd_posture
-            force = mobility.force(less(pulled(self.kp, self.kd, e, ed, wanted), there))
+            force = mobility.force(minus(pulled(self.kp, self.kd, e, ed, wanted), there))
             own = against_viscous(model, rnea(model, seen.q, seen.qd, own), seen.qd)
         else:
             disturbance = mobility.force([dot(row, own) for row in mobility.eased])
-            force = less(pulled(self.kp, self.kd, e, ed, [0.0] * len(e)), disturbance)
+            force = minus(pulled(self.kp, self.kd, e, ed, [0.0] * len(e)), disturbance)
         tau = [dot(column, force, more) for *column, more in zip(*mobility.J, own, strict=True)]
         return commands_for(model, self.output, tau, seen.qd if exact else still)
 
@@ -153,8 +153,3 @@ class Mobility:
         """The forces that accelerate the tool by a, Λ a [N or N·m], m scalars."""
         lack = maximum(1.0 - self.manipulability, 0.0)
         return ldl_solve(self._damped(4.0 * LEAST_MOBILITY * lack * lack), a)
-
-
-def less(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
-    """a - b, item by item."""
-    return [x - y for x, y in zip(a, b, strict=True)]

@@ -33,6 +33,8 @@ from armsim.expr import (
     implicit,
     maximum,
     minimum,
+    minus,
+    plus,
     scan,
     where,
     with_jacobian,
@@ -163,7 +165,7 @@ class Predictive(FeedbackLaw):
 
     def command(self, now: Now, kept: Kept) -> list[Scalar]:
         """The first commands of the plan, n scalars."""
-        return self._bounded([a + b for a, b in zip(self._base(now, now.t), kept.plan[0], strict=True)])
+        return self._bounded(plus(self._base(now, now.t), kept.plan[0]))
 
     def filtered(self, now: Now, kept: Kept, period: Scalar) -> Kept:
         """The plan of a sample, from that of the one before, which is a period [s] old."""
@@ -184,7 +186,7 @@ class Predictive(FeedbackLaw):
             at, k = state
             t = fma(h, k, now.t)
             desired, base = self.reference.at(t), self._base(now, t)
-            u = self._bounded([a + b for a, b in zip(base, beyond, strict=True)])
+            u = self._bounded(plus(base, beyond))
             stage = Stage(at.q, at.qd, u, base, desired.q, desired.qd)
             return (self._rolled(now.laden, at, stage, u), k + 1.0), stage
 
@@ -194,9 +196,9 @@ class Predictive(FeedbackLaw):
 
         def along(stage: Stage, change: Correction, at: Rollout, share: Scalar) -> list[Scalar]:
             """The command of a stage after a share of its correction."""
-            moved = [a - b for a, b in zip([*at.q, *at.qd], [*stage.q, *stage.qd], strict=True)]
+            moved = minus([*at.q, *at.qd], [*stage.q, *stage.qd])
             steps = [dot(row, moved, share * step) for row, step in zip(change.gains, change.step, strict=True)]
-            return self._bounded([u + step for u, step in zip(stage.command, steps, strict=True)])
+            return self._bounded(plus(stage.command, steps))
 
         def attempt(states: list[Rollout], stage: Stage, change: Correction) -> tuple[list[Rollout], Scalar]:
             pairs = zip(states, SHARES, strict=True)
@@ -212,14 +214,14 @@ class Predictive(FeedbackLaw):
         def take(at: Rollout, stage: Stage, change: Correction) -> tuple[Rollout, list[Scalar]]:
             new = along(stage, change, at, best)
             u = chosen(best > 0.0, new, stage.command)
-            return self._rolled(now.laden, at, stage, u), [a - b for a, b in zip(u, stage.base, strict=True)]
+            return self._rolled(now.laden, at, stage, u), minus(u, stage.base)
 
         _, found = scan(start, take, stages, corrections)
         first, *rest = found
         seen, gains = [*start.q, *start.qd], as_constant(corrections[0].gains)
 
         def by_gains() -> list[Scalar]:
-            moved = [x - y for x, y in zip(seen, as_constant(seen), strict=True)]
+            moved = minus(seen, as_constant(seen))
             return [dot(row, moved, u) for row, u in zip(gains, as_constant(first), strict=True)]
 
         return [implicit(first, by_gains), *map(as_constant, rest)]
@@ -297,7 +299,7 @@ class Predictive(FeedbackLaw):
         M = crba(arm, q)
         for i, (row, (slope,)) in enumerate(zip(M, slopes, strict=True)):
             row[i] = row[i] - h * slope[i]
-        qdd = solve_ldl(M, [a - b for a, b in zip(tau, bias(arm, q, v), strict=True)])
+        qdd = solve_ldl(M, minus(tau, bias(arm, q, v)))
         return [fma(h, a, x) for a, x in zip(qdd, v, strict=True)]
 
     def _corrected(self, laden: Scalar, left: CostToGo, stage: Stage) -> tuple[CostToGo, Correction]:

@@ -9,7 +9,7 @@ from armsim.dynamics.aba import aba
 from armsim.dynamics.crba import crba
 from armsim.dynamics.factor import ldl, ldl_solve
 from armsim.dynamics.rnea import Wrench, bias, rnea
-from armsim.expr import as_constant, implicit
+from armsim.expr import as_constant, implicit, minus, plus
 from armsim.model import Arm
 from armsim.spatial import Scalar
 
@@ -36,13 +36,13 @@ def forward_dynamics(
     if algorithm == "aba":
         return aba(arm, q, qd, tau, external)
     factors = ldl(crba(arm, q))
-    qdd = ldl_solve(factors, [t - b for t, b in zip(tau, bias(arm, q, qd, external), strict=True)])
+    qdd = ldl_solve(factors, minus(tau, bias(arm, q, qd, external)))
 
     def corrected() -> list[Scalar]:
         """By inverse dynamics, so that derivatives need neither those of the mass matrix nor of its factors."""
         L, known = as_constant((factors, qdd))
-        left = [t - needed for t, needed in zip(tau, rnea(arm, q, qd, known, external), strict=True)]
-        return [a + da for a, da in zip(known, ldl_solve(L, left), strict=True)]
+        left = minus(tau, rnea(arm, q, qd, known, external))
+        return plus(known, ldl_solve(L, left))
 
     return implicit(qdd, corrected)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -161,6 +161,16 @@ def dot(row: Sequence[Scalar], x: Sequence[Scalar], start: Scalar = 0.0) -> Scal
     for a, b in zip(row, x, strict=True):
         start = fma(a, b, start)
     return start
+
+
+def plus(a: Iterable[Scalar], b: Iterable[Scalar]) -> list[Scalar]:
+    """a + b, item by item."""
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def minus(a: Iterable[Scalar], b: Iterable[Scalar]) -> list[Scalar]:
+    """a - b, item by item."""
+    return [x - y for x, y in zip(a, b, strict=True)]
 
 
 _fma = getattr(math, "fma", _fma_in_python)  # Python 3.13 has it

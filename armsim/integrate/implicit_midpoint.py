@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, either, implicit, loop, maximum, where
+from armsim.expr import Scalar, absolute, both, either, implicit, loop, maximum, plus, where
 from armsim.integrate.method import FAILED, Method
 from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
@@ -63,7 +63,7 @@ def solved(middle: MomentumEquation, y: Motion, h: Scalar) -> tuple[list[Scalar]
 
     def corrected(velocities: Sequence[Scalar], last: Scalar, p: Sequence[Scalar], forces: Sequence[Scalar]) -> Iterate:
         correction = middle.correction(middle.residual(velocities, p, forces))
-        v = [a + b for a, b in zip(velocities, correction, strict=True)]
+        v = plus(velocities, correction)
         size = _max_norm(correction)
         lost = size * size <= ROUNDING * _max_norm(v) * last
         stalled = both(both(last > 0.0, size >= last / 2), h * size <= UNFELT)

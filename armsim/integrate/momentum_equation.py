@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armsim.expr import Scalar, as_constant, fma, with_jacobian
+from armsim.expr import Scalar, as_constant, fma, minus, plus, with_jacobian
 from armsim.integrate.lu import LU, welded
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.rate_jacobian import RateJacobian
@@ -59,7 +59,7 @@ class MomentumEquation:
 
     def residual(self, v: Sequence[Scalar], p: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
         """The residual p₀ + h/2 f - p of the momentum equation; p and forces as of `mechanics`."""
-        return [a - b for a, b in zip(advanced(self.before, self._half, forces), p, strict=True)]
+        return minus(advanced(self.before, self._half, forces), p)
 
     def correction(self, residual: Sequence[Scalar]) -> list[Scalar]:
         """The Newton correction of the velocities for a residual."""
@@ -67,7 +67,7 @@ class MomentumEquation:
 
     def momenta(self, p: Sequence[Scalar], change: Sequence[Scalar]) -> list[Scalar]:
         """Momenta p at mid-step, updated to first order for a correction of the velocities and h/2 times it of the positions."""
-        return [a + b for a, b in zip(p, change, strict=True)]
+        return plus(p, change)
 
     def velocities(self, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
         """v with M(q) v = p."""
@@ -87,7 +87,7 @@ class MomentumEquation:
         known = as_constant(list(v))
         _, slopes = with_jacobian(residual, (0,), "residual")(known)
         W = LU(welded(self.held, as_constant([[-x for x in by_v] for (by_v,) in slopes])))
-        v = [a + b for a, b in zip(known, W.solve(residual(known)), strict=True)]
+        v = plus(known, W.solve(residual(known)))
         return v, self.mechanics(advanced(q, self._half, v), v)[0]
 
     def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.expr import Scalar, absolute, both, chosen, either, maximum, where
+from armsim.expr import Scalar, absolute, both, chosen, either, maximum, minus, where
 from armsim.measures.kind import Request, length
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -76,7 +76,7 @@ class Disturbance(Measure):
 
     def _outside(self, off: Sequence[Scalar], latest: Sequence[Scalar]) -> Any:
         bands = [SHARE * x if self.band is None else self.band for x in latest]
-        beyond: Scalar = reduce(maximum, [d - band for d, band in zip(off, bands, strict=True)])
+        beyond: Scalar = reduce(maximum, minus(off, bands))
         return beyond > 0.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from armsim.errors import UsageError
-from armsim.expr import Scalar, absolute, divided, maximum, where
+from armsim.expr import Scalar, absolute, divided, maximum, plus, where
 from armsim.measures.aggregates import Aggregated, Mean, Peak, RootMeanSquare, TimeIntegral, Trapezoids
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
@@ -21,7 +21,7 @@ class Rate(TimeIntegral):
         values = [*self.of(now)]
         rates = [divided(x - before, over) for x, before in zip(values, kept.last, strict=True)]
         costs = [where(now.t > 0.0, over * self.integrand(rate), 0.0) for rate in rates]
-        return Trapezoids([s + x for s, x in zip(kept.sums, costs, strict=True)], values)
+        return Trapezoids(plus(kept.sums, costs), values)
 
 
 class RootMeanSquareRate(Rate, RootMeanSquare):

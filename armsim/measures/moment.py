@@ -10,7 +10,7 @@ from typing import Any
 from armsim.actuation import JointTorque, acting_limits
 from armsim.control import Controller
 from armsim.dynamics import frame_position
-from armsim.expr import Scalar, absolute
+from armsim.expr import Scalar, absolute, minus
 from armsim.plant import Plant
 from armsim.plant.instant import Instant
 from armsim.plant.state import State
@@ -104,7 +104,7 @@ class Moment:
     def errors(self) -> list[Scalar]:
         """Target less joint position, under a controller [rad or m]."""
         assert self.target is not None
-        return [target - q for target, q in zip(self.target, self.q, strict=True)]
+        return minus(self.target, self.q)
 
     def off_target(self, name: str) -> Vector:
         """From a frame's origin to where it would be at the target, in the world [m]."""

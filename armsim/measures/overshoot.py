@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from armsim.expr import Scalar, absolute, maximum, where
+from armsim.expr import Scalar, absolute, maximum, minus, where
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -27,7 +27,7 @@ class Overshoot(Measure):
 
     def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
         assert now.goal is not None
-        errors = [goal - q for goal, q in zip(self._of(now.goal), self._of(now.q), strict=True)]
+        errors = minus(self._of(now.goal), self._of(now.q))
         beyond = [where(span < 0.0, e, -e) for span, e in zip(self._spans(now), errors, strict=True)]
         return [maximum(x, most) for x, most in zip(beyond, kept, strict=True)]
 
@@ -40,7 +40,7 @@ class Overshoot(Measure):
 
     def _spans(self, now: Moment) -> list[Scalar]:
         assert now.goal is not None
-        return [goal - start for goal, start in zip(self._of(now.goal), self._of(now.start), strict=True)]
+        return minus(self._of(now.goal), self._of(now.start))
 
     def _of(self, values: Sequence[Scalar]) -> list[Scalar]:
         return [values[i] for i in self.indices]

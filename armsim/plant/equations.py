@@ -23,7 +23,7 @@ from armsim.dynamics import (
     momenta_and_forces,
     rnea,
 )
-from armsim.expr import Scalar, dot, fma, leaves, maximum, shared, where, with_jacobian
+from armsim.expr import Scalar, dot, fma, leaves, maximum, minus, plus, shared, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.integrate.rate_jacobian import Matrix, Slopes
 from armsim.model import Arm
@@ -108,7 +108,7 @@ class Damped:
             return after, laws, impulses
         laws = [law.seen_from(v[law.joint]) for law in laws]
         change, impulses = clipped_solve(M, [h * f for f in self.f], laws, [0.0] * len(v))
-        return [x + dv for x, dv in zip(v, change, strict=True)], laws, impulses
+        return plus(v, change), laws, impulses
 
 
 @record(frozen=False)
@@ -335,7 +335,7 @@ class Equations:
 
 def less_bias(arm: Arm, y: Motion, tau: Sequence[Scalar], wrenches: Sequence[Wrench] | None) -> list[Scalar]:
     """The right-hand side of M qdd = tau - bias [N·m or N], n scalars."""
-    return [t - b for t, b in zip(tau, bias(arm, y.q, y.v, wrenches), strict=True)]
+    return minus(tau, bias(arm, y.q, y.v, wrenches))
 
 
 def row_times(M: Matrix, i: int, x: Sequence[Scalar]) -> Scalar:

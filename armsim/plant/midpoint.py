@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.actuation import Works, powers
 from armsim.dynamics import solve_held, solve_ldl
-from armsim.expr import Scalar, chosen, dot, fma, leaves, mapped, maximum, where
+from armsim.expr import Scalar, chosen, dot, fma, leaves, mapped, maximum, minus, plus, where
 from armsim.integrate import MomentumEquation, Motion, advanced
 from armsim.integrate.lu import LU, welded
 from armsim.plant.equations import Equations, JointLoads
@@ -28,7 +28,7 @@ class Line:
         self.slopes = slopes
 
     def __add__(self, other: Line) -> Line:
-        return Line(self.value + other.value, [a + b for a, b in zip(self.slopes, other.slopes, strict=True)])
+        return Line(self.value + other.value, plus(self.slopes, other.slopes))
 
     def times(self, factor: Scalar) -> Line:
         """factor times the quantity"""
@@ -120,7 +120,7 @@ class ArmMomentum(MomentumEquation):
 
     def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Further, Works | None]:
         """Rates of the further states, and powers, at mid-step."""
-        change = [a - b for a, b in zip(v, self._y.v, strict=True)]
+        change = minus(v, self._y.v)
         z: Further = mapped(lambda line: line(change), self._z)
         if self._y.w is None:
             return z, None

@@ -9,7 +9,7 @@ from armsim.actuation import motor as dc
 from armsim.actuation import unpowered
 from armsim.control import Controller, Now
 from armsim.dynamics import gravity_torque, rnea
-from armsim.expr import Scalar
+from armsim.expr import Scalar, minus
 from armsim.plant.plant import Plant
 from armsim.plant.state import Held
 
@@ -105,6 +105,6 @@ def steady_droop(plant: Plant, t: float = 0.0) -> list[float | None] | None:
     if any(desired.qd):
         return None
     springs = (0.0 if joint.spring is None else joint.spring.force(q) for joint, q in zip(plant.arm.joints, desired.q))
-    loads = [g - spring for g, spring in zip(gravity_torque(plant.arm.at(t), desired.q), springs, strict=True)]
+    loads = minus(gravity_torque(plant.arm.at(t), desired.q), springs)
     gains = [joint_stiffness(plant, i) for i in range(plant.arm.n)]
     return [float(x) / k if k is not None and k > 0.0 else None for x, k in zip(loads, gains, strict=True)]

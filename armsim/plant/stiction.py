@@ -32,7 +32,7 @@ from armsim.dynamics import (
     leeway,
     solve_held,
 )
-from armsim.expr import Scalar, absolute, both, chosen, dot, either, fma, minimum, negated, where
+from armsim.expr import Scalar, absolute, both, chosen, dot, either, fma, minimum, minus, negated, plus, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
 from armsim.model import Arm
 from armsim.plant.equations import FASTER, Equations, Forces, less_bias, row_times
@@ -160,7 +160,7 @@ class StickSlipMode(StickSlip):
         """The rates with held joints locked and the others moving on."""
         now = self.forces(t, y)
         sliding = self._sliding(now)
-        a = solve_held(now.M, [f + dry for f, dry in zip(now.f, sliding, strict=True)], self.stuck)
+        a = solve_held(now.M, plus(now.f, sliding), self.stuck)
         latched = self._latched(now, sliding, a)
         return Motion(y.v, a, self._further(now, latched, y), self.worked(now, latched, y.v))
 
@@ -223,7 +223,7 @@ class StickSlipMode(StickSlip):
     def holding(self, t: Scalar, y: Motion) -> list[Scalar]:
         """How much more force would let go of every joint that is held."""
         now = self.forces(t, y)
-        total = [f + dry for f, dry in zip(now.f, self._sliding(now), strict=True)]
+        total = plus(now.f, self._sliding(now))
         a = solve_held(now.M, total, self.stuck)
         margins = []
         for i in self.latches.joints:
@@ -274,12 +274,12 @@ class StickSlipMode(StickSlip):
             low, high = self.latches.bounds(i, start, limited, up)
             spent = where(stuck, self.latched[i], used[i])
             lower[i], upper[i] = h * (low - spent), h * (high - spent)
-        away = [v - x for v, x in zip(after.v, at, strict=True)]
+        away = minus(after.v, at)
         r = [row_times(M, i, away) for i in range(len(away))]
         guess = [where(stuck, 0.0, x) for stuck, x in zip(self.stuck, away, strict=True)]
         laws = self.latches.laws(lower, upper)
         x, impulses = clipped_solve(M, r, laws, guess)
-        v = [there + change for there, change in zip(at, x, strict=True)]
+        v = plus(at, x)
         w = worked(after.w, by_joint(laws, impulses, len(v)), mean(v, after.v))
         return chosen(passed, after._replace(v=v, w=w), after)
 

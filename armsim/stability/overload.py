@@ -9,6 +9,7 @@ from armsim.control import OpenLoop
 from armsim.dynamics import bias, forward_dynamics
 from armsim.dynamics.external import link_wrenches
 from armsim.errors import Refusal
+from armsim.expr import minus, plus
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
 from armsim.plant import Plant
@@ -48,7 +49,7 @@ def overload(scenario: Scenario, plant: Plant) -> Refusal | None:
     q, arm = list(scenario.initial_q), plant.arm
     for push in _pushes(scenario, plant):
         weight = bias(arm, q, [0.0] * arm.n)
-        tau = [f + g for f, g in zip(push.force, weight, strict=True)]
+        tau = plus(push.force, weight)
         found = forward_dynamics(arm, q, [0.0] * arm.n, tau, None, plant.algorithm)
         for i, (joint, a) in enumerate(zip(arm.joints, found, strict=True)):
             time = (2 * FAR / abs(a)) ** 0.5 if abs(a) > WILD else push.lasting
@@ -70,7 +71,7 @@ def _pushes(scenario: Scenario, plant: Plant) -> list[Push]:
         begin = 0.0 if wrench.start is None else float(wrench.start)
         end = duration if wrench.end is None else min(duration, float(wrench.end))
         applied = link_wrenches(arm, begin, q, [wrench], begin, still)
-        force = [free - x for free, x in zip(bias(arm, q, still), bias(arm, q, still, applied), strict=True)]
+        force = minus(bias(arm, q, still), bias(arm, q, still, applied))
         found.append(Push(f"external[{k}]", force, end - begin))
     if isinstance(plant.command, OpenLoop) and plant.command.output == "torque":
         for t in (0.0, duration / 2):
