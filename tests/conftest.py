@@ -140,6 +140,17 @@ def steady_machine():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def coarse_pictures():
+    """Pictures have a quarter of their pixels: hundreds of tests draw one to see what is in it, not how sharp it is."""
+    from armsim.figures import picture
+
+    write = picture._write
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(picture, "_write", lambda figure, file, ending, dpi: write(figure, file, ending, dpi // 2))
+        yield
+
+
 @pytest.fixture
 def no_kernels(tmp_path, monkeypatch):
     """An empty folder of kernels: nothing is known."""

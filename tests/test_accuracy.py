@@ -124,7 +124,7 @@ def test_fixed_steps_follow_a_damped_fall(method, dt, allowed, fall):
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_the_next_landing_may_be_far_away(method):
     # the arm falls onto its stops and comes to rest there, long before the only landing
     run = armsim.simulate("arm5_fall", {"integrator": {"method": method}, "duration": 500, "log.every": 500})

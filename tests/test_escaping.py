@@ -76,6 +76,7 @@ def test_there_are_two_dozen_names():
 
 
 @needs("gcc")
+@pytest.mark.slow
 def test_c_compiles_without_a_warning_and_runs_nothing_when_it_is_loaded(tmp_path):
     for i, (folder, name) in enumerate(written("c", tmp_path)):
         (tmp_path / f"all{i}.c").write_text(f'#include "{folder}/{name}.c"\n#include "{folder}/test_{name}.c"\n')

@@ -18,7 +18,7 @@ from armsim.loading import read_robot, read_scenario
 from .extremes import WHOLE, WRITTEN, circle, questions, shell
 
 QUESTIONS = int(os.environ.get("ARMSIM_EXTREMES", "30"))
-QUICK = min(QUESTIONS, 10)
+QUICK = min(QUESTIONS, 6)
 SEED = int(os.environ.get("ARMSIM_SEED", "0"))
 
 

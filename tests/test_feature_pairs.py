@@ -362,6 +362,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("features", "method"), CASES)
+@pytest.mark.handful(16)
 def test_features_together_act_as_their_equations_say(features, method, tmp_path):
     """Every two of them are together in a run, five a run; the first thirty have half of the pairs."""
     case = ALONE | {key: choice for one in features for key, choice in FEATURES[one].items()}

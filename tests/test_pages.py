@@ -208,6 +208,7 @@ def test_the_page_on_many_runs_has_every_status_and_every_array_of_the_result():
     assert (fields | arrays) - told - of_studies == {"name", "table", "joints", "status", "reason", "final", "results"}
 
 
+@pytest.mark.slow
 def test_every_command_of_the_assignment_runs(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
@@ -283,6 +284,7 @@ def test_recording_replaying_and_comparing_go_as_the_page_says(tmp_path, monkeyp
         assert word in out, command
 
 
+@pytest.mark.slow
 def test_the_python_of_its_page_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}

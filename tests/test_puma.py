@@ -102,7 +102,7 @@ def test_a_step_of_its_fall_takes_few_operations_unless_friction_changes_sides()
 
 
 def test_python_floats_and_machine_code_give_the_same_bits_while_joints_slip_and_stick():
-    short = {"duration": 0.015, "log.every": 1e-3}
+    short = {"duration": 0.008, "log.every": 1e-3}
     for name in ("puma560_fall", "puma560_hold"):
         runs = [armsim.simulate(name, overrides=short, engine=engine) for engine in ("llvm", "python")]
         assert bytes(runs[0].rows.numbers) == bytes(runs[1].rows.numbers)

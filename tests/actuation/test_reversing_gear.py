@@ -87,7 +87,7 @@ CASES = [(*case, command) for case, command in zip(islice(product(METHODS, PARTS
 
 
 @pytest.mark.parametrize(("method", "name", "command"), CASES)
-@pytest.mark.handful(5)
+@pytest.mark.handful(2)
 def test_the_arm_moves_to_the_bit_as_behind_a_gear_that_does_not_reverse(method, name, command):
     ahead, back = runs(method, name, command)
     assert ahead.status == "complete"

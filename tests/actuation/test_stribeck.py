@@ -139,6 +139,7 @@ def test_floats_give_the_bits_of_machine_code(method):
         ("robot.joints[0].friction.static", [1.2, 1.5, 2.5]),
     ],
 )
+@pytest.mark.handful(1)
 def test_runs_of_a_sweep_have_the_bits_of_single_runs(path, values):
     given = scenario(method="rk4", duration=1)
     many = armsim.simulate_many(given, {path: values})

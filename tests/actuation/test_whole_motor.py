@@ -290,6 +290,7 @@ def test_without_torque_a_lossy_gear_does_not_brake():
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(1)
 def test_friction_of_the_motor_is_friction_of_the_joint_through_the_gear(method):
     gear = -32.0  # a power of two: the same bits on both sides
     plain = Motor(Kp=0.0625, Ke=0.0625, Ra=0.8, gear=gear)

@@ -142,6 +142,7 @@ def test_stages_of_a_telescope_extend_together():
 
 @pytest.mark.parametrize("limited", ["B", "C"])
 @pytest.mark.parametrize(("lower", "upper"), [(0.6, 1.0), (-1.0, 1.0)])  # straightest at an end; never straight at both
+@pytest.mark.handful(2)
 def test_joints_that_bend_together_reach_as_far_as_the_best_of_many_bends(limited, lower, upper):
     limits = {"B": {"lower": lower, "upper": upper}, "C": {"lower": 0.5 - 2 * upper, "upper": 0.5 - 2 * lower}}
     both = {"B": {"initial": 0.8}, "C": {"mimic": {"joint": "B", "ratio": -2, "offset": 0.5}}}
@@ -160,7 +161,7 @@ def test_a_finger_reaches_as_far_as_the_one_that_it_follows_lets_it():
 
 
 @pytest.mark.parametrize("seed", [28, 55, 106, 158, 178])  # where joints on the tool's path move as one
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_no_random_pose_of_a_tree_is_farther(seed):
     limits = {"lower": -1.5, "upper": 1.0}
     file = tree(seed, most=8)

@@ -98,6 +98,7 @@ def test_an_accuracy_that_is_not_reached_gives_1(armsim):
     assert "! not settled within 0.5 s of runs (--budget); 1e-09 rad would take about dt" in done.out
 
 
+@pytest.mark.slow
 def test_chaos_is_said(armsim):
     done = armsim("converge", "arm5_hold", *told(*SWING, "duration=10"))
     assert done.code == 1

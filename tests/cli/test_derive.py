@@ -46,7 +46,7 @@ def test_settings_change_the_arm(armsim):
 @pytest.mark.parametrize(
     ("form", "begin"), [("python", '"""Kinematics'), ("c", "/* Kinematics"), ("fortran", "! Kinematics")]
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_programs_are_printed_alone(armsim, form, begin):
     assert armsim("derive", "two_link", "--to", form).out.startswith(begin)
 

@@ -150,6 +150,7 @@ def test_a_completion_that_there_is_not_keeps_its_exit_code(process):
         ("armsim schema robot", 0),
     ],
 )
+@pytest.mark.handful(2)
 def test_a_reader_that_has_gone_changes_no_exit_code(command, code, empty_folder):
     (empty_folder / "bad.yaml").write_text(BAD)
     line = f"(sleep 0.01; {command}; echo code $? >&2) | true"  # `true` has gone by then
@@ -159,6 +160,7 @@ def test_a_reader_that_has_gone_changes_no_exit_code(command, code, empty_folder
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no /dev/full")
 @pytest.mark.parametrize("command", ["armsim list", "armsim --help", "armsim check arm5", "armsim simulate rr_config1"])
+@pytest.mark.handful(2)
 def test_a_full_disk_below_standard_output_is_told(command, empty_folder):
     code, _, err = shell(f"{command} > /dev/full", empty_folder)
     assert (code, err) == (
@@ -193,7 +195,7 @@ def test_closed_streams_lose_only_what_would_be_printed(closed, empty_folder):
         ("compare x y", 2),
     ],
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_a_working_folder_that_was_removed_is_told_where_it_matters(command, code, empty_folder):
     ended, out, err = shell(f"mkdir gone; cd gone; rmdir ../gone; armsim {command}", empty_folder)
     assert ended == code
@@ -203,7 +205,7 @@ def test_a_working_folder_that_was_removed_is_told_where_it_matters(command, cod
 @pytest.mark.parametrize(
     "command", ["--help", "schema robot", "schema scenario", "info arm5", "check arm5_hold", "simulate rr_config1"]
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_python_without_docstrings_and_assertions_does(command, process):
     done = process(*command.split(), python=("-OO", "-m", "armsim"))
     assert (done.code, done.err) == (0, "")
@@ -212,7 +214,7 @@ def test_python_without_docstrings_and_assertions_does(command, process):
 @pytest.mark.parametrize(
     "command", ["list", "inverse arm5", "info arm5_hold", "check ä.yaml", "schema robot", "simulate rr_config1"]
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_an_ascii_locale_gets_question_marks(command, process, empty_folder):
     (empty_folder / "ä.yaml").write_bytes((ROOT / "robots" / "rr.yaml").read_bytes())
     done = process(*command.split(), LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")

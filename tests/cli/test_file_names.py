@@ -96,6 +96,7 @@ def test_a_name_that_is_no_text_is_refused_and_a_folder_of_such_a_name_hinders_n
     assert "\\xfe" in Path("out/run.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_what_is_tuned_of_a_scenario_of_any_name_is_read_again(armsim, empty_folder):
     Path("2nd try.yaml").write_text(SCENARIO)
     tuned = ("tune", "2nd try.yaml", "--open", "control.kp[0]", "--bounds", "8:10", "--trials", "2")

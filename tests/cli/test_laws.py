@@ -146,7 +146,7 @@ def shelf(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "command"), cells())
-@pytest.mark.handful(24)
+@pytest.mark.handful(12)
 def test_a_command_takes_a_law_or_names_the_key_to_change(name, command, shelf, armsim):
     text = COMMANDS[command].replace("robot.yaml", str(shelf.robot))
     for word, made in (("SCENARIO", shelf.scenario), ("RUN", shelf.run), ("RECORDING", shelf.recording)):

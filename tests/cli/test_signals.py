@@ -56,7 +56,7 @@ def ended(process):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(("command", "table", "call"), [("simulate", "trajectory.csv", 2), ("record", "record.csv", 2)])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_run_keeps_the_rows_that_it_has(number, command, table, call, ended, armsim):
     done = ended(number, STEPS, call, command, "two_link_hold", *SHORT, "-o", "out")
     assert done.code == 128 + number
@@ -72,6 +72,7 @@ def test_a_run_keeps_the_rows_that_it_has(number, command, table, call, ended, a
 @pytest.mark.parametrize(
     "saving", ["armsim.simulation.folder:RunFiles:write", "armsim.files.run_folder:RunFolder:flush"]
 )
+@pytest.mark.handful(1)
 def test_a_signal_that_comes_twice_as_timeout_sends_it_is_one(saving, ended, armsim):
     done = ended(signal.SIGTERM, STEPS, 2, "simulate", "two_link_hold", *SHORT, "-o", "out", again=saving)
     assert (done.code, done.err) == (143, "")
@@ -108,6 +109,7 @@ def test_a_study_of_convergence_says_what_it_has(ended):
         ("armsim.files.yaml_reader::parse_yaml", ("check", "two_link")),
     ],
 )
+@pytest.mark.handful(1)
 def test_what_has_no_part_ends_without_any(place, command, ended, empty_folder):
     done = ended(signal.SIGTERM, place, 1, *command)
     assert (done.code, done.out, done.err.strip()) == (143, "", "interrupted")
@@ -126,6 +128,7 @@ def test_what_is_served_ends(start, empty_folder):
 
 
 @pytest.mark.parametrize("name", ["SIGHUP", "SIGTERM"])
+@pytest.mark.handful(1)
 def test_a_signal_that_is_ignored_from_the_start_as_nohup_has_it_stays_ignored(name, process):
     number = getattr(signal, name)
     program = f"import signal; signal.signal({int(number)}, signal.SIG_IGN)\n{PROGRAM}"

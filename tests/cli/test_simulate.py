@@ -267,7 +267,7 @@ def test_run_yaml_names_the_files_it_was_made_from_with_their_hashes(armsim, emp
 
 
 @pytest.mark.parametrize("name", shipped_names("configs"))
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_the_python_engine_writes_the_same_bytes_as_machine_code(armsim, empty_folder, name):
     from armsim.loading import read_scenario
 
@@ -397,6 +397,7 @@ def test_ctrl_c_keeps_the_rows_and_marks_the_run(start, armsim, read_table, empt
     assert (empty_folder / "run/trajectory.csv").read_text().splitlines()[: len(whole)] == whole
 
 
+@pytest.mark.slow
 def test_a_killed_run_leaves_nothing_that_looks_complete(start, empty_folder):
     begun, terminal, _ = running(start)
     assert begun.poll() is None

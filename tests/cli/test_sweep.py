@@ -56,6 +56,7 @@ CALLS = 40  # of the system, of an undisturbed study: as many, or more, at any o
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system cannot kill without a word")
+@pytest.mark.slow
 def test_a_study_that_is_killed_at_any_call_comes_to_the_bytes_of_an_undisturbed_one(empty_folder):
     def run(folder: str, call: int) -> int:
         command = [sys.executable, "-c", DYING, str(call), "sweep", "two_link_hold", *GRID, "-q", "-o", folder]

@@ -182,6 +182,7 @@ def test_whatever_the_umask_entries_are_the_users_own(umask, folder):
 
 
 @pytest.mark.parametrize("known", [b"no JSON", b"[" * 100_000, b"[1]", b"{}", b'"text"', b"null", b'{"refusal": 1}'])
+@pytest.mark.handful(3)
 def test_advice_that_is_none_is_worked_out_again(known, folder):
     scenario = read_scenario("arm5_hold")
     plant = make_plant(scenario)

@@ -38,7 +38,7 @@ def older_targets() -> list[Target]:
 
 
 @only_x86
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(plant, drive):
     """And so does code that LLVM has not optimised, which is what most tests run."""
     body, q, qd, sample_every = plant

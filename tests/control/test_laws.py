@@ -173,8 +173,8 @@ def test_noise_has_the_same_bits_in_lanes_on_threads_and_in_a_replay(tmp_path):
     runs = [armsim.simulate(scenario, overrides={"control.encoder.seed": seed}) for seed in seeds]
     assert np.array_equal(many.q[:, 0], [run.q[-1, 0] for run in runs])
     assert len(set(many.q[:, 0].tolist())) == len(seeds)
-    python = armsim.simulate(scenario, overrides={"control.encoder.seed": 7}, engine="python")
-    assert np.array_equal(python.q, runs[2].q)
+    python = armsim.simulate(axis(NOISY, 0.1), overrides={"control.encoder.seed": 7}, engine="python")
+    assert np.array_equal(python.q, runs[2].q[: len(python.q)])
     recording = armsim.record(scenario)
     assert armsim.replay(recording).comparison.equal
 
@@ -285,7 +285,7 @@ SAMPLED = {"period": 2e-3, "delay": 4e-3, "encoder": {"counts": 20000, "noise": 
 
 @pytest.mark.parametrize("more", [{}, SAMPLED], ids=["continuous", "sampled"])
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_both_engines_have_the_same_bits(law, more):
     scenario = arm5({"target": TARGET, **LAWS[law], **more}, 0.01, integrator=EULER)
     run = armsim.simulate(scenario)
@@ -308,7 +308,7 @@ def test_lanes_have_the_bits_of_single_runs(law, more):
 
 
 @pytest.mark.parametrize("law", ["filtered pid", "tracked pi", "computed torque", "expression"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_recording_of_any_sampled_law_replays_to_the_bit(law):
     assert armsim.replay(
         armsim.record(arm5({"target": TARGET, **LAWS[law], **SAMPLED}, 0.1, integrator=EULER))
@@ -316,7 +316,7 @@ def test_a_recording_of_any_sampled_law_replays_to_the_bit(law):
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_what_is_written_out_in_full_runs_the_same(law, tmp_path):
     run = armsim.simulate(
         arm5({"target": TARGET, **LAWS[law], **SAMPLED}, 0.01, parameters={"unused": 3}, integrator=EULER)
@@ -361,7 +361,7 @@ SMOOTH = {"period": 4e-4, "delay": 4e-4, "encoder": {"filter": 1e-2}}  # counts 
 
 
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_the_linear_loop_is_the_derivative_of_a_period_of_the_run(law):
     from armsim.loading import read_scenario
     from armsim.plant import linearize, make_plant
@@ -552,7 +552,7 @@ LIMITED = {"ki": 7.0, "integral_limit": 0.3, "limit": 2.0, "target": [1.0]}  # r
     ("method", "period"),
     [("rk4", None), ("semi_implicit_euler", None), ("implicit_midpoint", None), ("rk54", None), ("rk4", 7e-3)],
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_an_integral_reaches_its_limit_and_never_passes_it(law, method, period, windup):
     control = {**LIMITED, **law, "anti_windup": windup, **({"period": period} if period else {})}
     step = {"method": method} if method == "rk54" else {"method": method, "dt": 1e-3}

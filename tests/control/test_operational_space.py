@@ -189,6 +189,7 @@ def test_cartesian_pd_of_two_links_follows_equations_written_by_hand():
     assert np.allclose(run.q, exact.y[:2].T, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_the_shipped_iiwa_swings_its_elbow_and_holds_its_flange():
     run = armsim.simulate("iiwa14_tool")
     assert abs(run.q[-1, 2] - run.q[0, 2]) > 0.9

@@ -54,6 +54,7 @@ def now(q: float, qd: float) -> Now:
 
 
 @pytest.mark.parametrize(("motor", "spring"), [(None, 0.0), (MOTOR, 30.0), (STIFF, 0.0)])
+@pytest.mark.handful(1)
 def test_without_active_limits_the_command_is_that_of_the_linear_quadratic_regulator(motor, spring):
     given = predictive(motor, spring, cost={**COST, "range": 1e4})
     given["robot"]["joints"][0]["limits"] = {"lower": -9.0, "upper": 9.0}  # which cost nothing within
@@ -93,7 +94,7 @@ def test_a_reference_is_known_ahead():
 
 @pytest.mark.parametrize("limit", [3.0, 15.0, 60.0])
 @pytest.mark.parametrize("motor", [None, MOTOR])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_within_limits_the_plan_is_the_bounded_least_squares_solution(motor, limit):
     n, h, start = 25, 0.04, np.array([1.0, -2.0])
     law = scenario_of(predictive(motor, horizon=n * h, stages=n, limit=limit)).command.law

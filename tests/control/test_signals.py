@@ -60,7 +60,7 @@ def test_a_stepped_input_stays_within_a_step_as_it_was_at_its_start(method, ever
         for j, every in enumerate([1.0, 1.7, 0.4])
     ],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_stepped_input_jumps_at_its_instants_where_steps_are_cut(method, every, friction, tmp_path):
     """Inputs that change with the steps, between them or more often; every two of methods, inputs and friction together."""
     rng = np.random.default_rng(11)

@@ -60,7 +60,7 @@ def test_methods_converge_at_their_order_on_shipped_scenarios(scenario, method, 
 @pytest.mark.parametrize(
     ("method", "accuracy"), [("explicit_euler", 1e-5), ("semi_implicit_euler", 1e-4), ("rk4", 1e-7)]
 )
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_the_errors_of_the_hold_are_those_against_its_truth(method, accuracy, reference):
     truth = reference("hold_truth")
     found = only("arm5_hold", method, {**HOLD, "duration": 2}, accuracy)
@@ -159,6 +159,7 @@ def test_a_chaotic_motion_is_told_apart_over_ten_seconds_and_not_over_one():
     assert short.cheapest(1e-6) is not None
 
 
+@pytest.mark.slow
 def test_until_when_it_is_good_is_true_to_quadruple_precision(reference):
     truth = reference("swing_truth")
     found = only("arm5_hold", None, {**SWING, "duration": 10, "log.every": 0.05})
@@ -171,6 +172,7 @@ def test_until_when_it_is_good_is_true_to_quadruple_precision(reference):
     assert off <= 1e-6
 
 
+@pytest.mark.slow
 def test_chaos_does_not_depend_on_a_poor_method():
     # explicit Euler pumps energy into a swing until it whirls about; the swing itself is regular
     found = only("two_link_swing", "explicit_euler", {"integrator.dt": 1e-2, "duration": 20}, budget=2)

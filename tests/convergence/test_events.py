@@ -85,7 +85,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_no_error_is_understated_where_an_event_falls_just_before_a_step(case, tmp_path):
     given, exact = CASES[case](tmp_path)
     found = armsim.converge(

@@ -91,6 +91,7 @@ def test_an_integral_that_is_clamped_is_not_smooth():
     assert not is_smooth(read_scenario("two_link_hold", {**pi, "control.integral_limit": [1, 1]}))
 
 
+@pytest.mark.slow
 def test_an_inductive_motor_is_what_makes_rk4_of_first_order():
     (found,) = armsim.converge(
         "arm5_hold", "rk4", {**SMOOTH, **INDUCTIVE, "integrator.dt": 1e-4}, accuracy=1e-5

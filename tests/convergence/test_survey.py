@@ -34,7 +34,7 @@ UNDERSTATED, MISSED = 2.0, 1.5  # at most, times
 
 
 @pytest.mark.parametrize(("family", "seed"), STUDIED)
-@pytest.mark.handful(EXAMPLES or 1)
+@pytest.mark.slow
 def test_no_error_is_understated_and_no_cheapest_setting_misses_its_accuracy(family, seed, tmp_path):
     drawn = case(family, seed)
     given = drawn.written(tmp_path, {"method": "rk4", "dt": 0.01}, ROWS)

@@ -124,6 +124,7 @@ def test_printed_python_needs_nothing_but_python(derived, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["two_link", "arm5", "branches"])
+@pytest.mark.handful(2)
 def test_latex_compiles_or_where_there_is_no_tex_is_balanced_and_of_known_commands(derived, name, tmp_path):
     text = derived(name).to("latex")
     if shutil.which("pdflatex"):

@@ -97,6 +97,7 @@ def test_forward_dynamics_of_the_thesis_arm_takes_a_quarter_of_the_thesis_operat
 
 @pytest.mark.parametrize("name", ["rr", "polar", "arm5", "jaws"])
 @pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
+@pytest.mark.handful(4)
 def test_operations_are_counted_as_they_stand_in_the_printed_program(derived, operations, name, function):
     d = derived(name)
     counted = d.operations[function]

@@ -135,6 +135,7 @@ def test_the_tool_of_a_follower_moves_by_the_ratio(crank):
 
 
 @pytest.mark.parametrize("name", ["branches", "jaws"])
+@pytest.mark.slow
 def test_a_tree_too_large_for_a_closed_form_is_compared_at_points(monkeypatch, given, name):
     monkeypatch.setattr(motion, "MOST_TERMS", 3)
     d = armsim.derive(given(name))

@@ -115,6 +115,7 @@ def test_ten_times_ten_thousand_random_loads_satisfy_the_law(n, kind, evaluate):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.handful(2)
 def test_the_solution_is_the_only_combination_of_sides_that_satisfies_the_law(n, evaluate):
     p = problems(np.random.default_rng(10 + n), n, 160)
     p.free[:] = False
@@ -219,6 +220,7 @@ def test_what_is_not_a_number_ends_at_once_or_stays_in_its_own_lane(bad, evaluat
 
 @pytest.mark.parametrize("bound", [0.0, 1e-9, 1.0])
 @pytest.mark.parametrize("singular", [False, True])
+@pytest.mark.handful(3)
 def test_an_exact_tie_is_settled_in_a_few_rounds(bound, singular, rounds):
     # joints at rest whose friction is exactly at its bound while others slide: rounding decides, but not to and fro
     rng = np.random.default_rng(6)

@@ -66,6 +66,7 @@ def rebound():
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(4)
 def test_a_linear_spring_and_damper_throws_a_body_back_with_its_restitution(method):
     run = armsim.simulate(
         scene(block(), {"stiffness": STIFF, "damping": DAMPING}, method, q=[0.01], qd=[-1.0], dt=2e-5)
@@ -158,6 +159,7 @@ def incline(angle, mu, **keys):
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas", "rk4"])
+@pytest.mark.handful(1)
 def test_a_block_below_the_angle_of_friction_stays_for_a_hundred_seconds(method):
     asked = incline(math.atan(0.3), {"static": 0.4, "kinetic": 0.2}, method=method, dt=1e-3, duration=100)
     run = armsim.simulate({**asked, "log": {"every": 10}})
@@ -168,6 +170,7 @@ def test_a_block_below_the_angle_of_friction_stays_for_a_hundred_seconds(method)
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas", "rk4", "semi_implicit_euler"])
+@pytest.mark.handful(2)
 def test_a_block_above_the_angle_of_friction_slides_with_what_the_cone_leaves(method):
     angle = math.atan(0.5)
     asked = incline(angle, {"static": 0.4, "kinetic": 0.3}, method=method, dt=1e-4, duration=1)
@@ -215,6 +218,7 @@ def test_press_comes_to_rest_at_twenty_newtons():
     assert run.measure("max(normal_force_tool_table)") >= force.max()
 
 
+@pytest.mark.slow
 def test_grip_balances_the_forces_of_its_fingers():
     run = armsim.simulate("grip", {"log.every": 0.05})
     left, right = run["normal_force_left_N"], run["normal_force_right_N"]
@@ -226,6 +230,7 @@ def test_grip_balances_the_forces_of_its_fingers():
     assert -motor == pytest.approx(left[-1] + right[-1], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_wipe_slips_both_ways_on_the_cone():
     run = armsim.simulate("wipe")
     slip, force, normal = (
@@ -354,6 +359,7 @@ def test_a_step_that_closed_contacts_would_not_take_is_told_with_the_longest_tha
     assert float(re.findall(r"up to dt = (\S+) s", told)[-1]) == pytest.approx(limit, rel=0.01)
 
 
+@pytest.mark.slow
 def test_two_fingers_that_grip_at_once_are_warned_of_by_the_step_that_holds():
     """Each of them alone would let rk4 take 1 ms."""
     for dt, residual in ((1e-3, 1.0), (8e-4, 1e-3)):
@@ -587,6 +593,7 @@ def test_a_capsule_rests_on_its_ends_by_the_law_of_the_lever():
 
 
 @pytest.mark.parametrize(("share", "tips"), [(0.97, False), (1.03, True)])
+@pytest.mark.handful(1)
 def test_a_plate_tips_over_its_lower_end_where_the_weight_passes_it(share, tips):
     """The weight passes the lower end's place of contact where tan(angle) is its distance by the height of the mass."""
     edge, height = 0.1, 0.15 + 0.02
@@ -663,6 +670,7 @@ def valley(tmp_path):
 
 @pytest.mark.parametrize("friction", [None, {"static": 0.3, "damping": 600}])
 @pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
+@pytest.mark.handful(2)
 def test_a_point_comes_to_rest_in_the_crease_of_a_valley_by_a_fixed_step(tmp_path, method, friction):
     """By rk54 it takes 45 million steps with friction, and thousands without: of that it is warned."""
     surface = {"stiffness": 1e5, "damping": 600, **({"friction": friction} if friction else {})}

@@ -29,6 +29,7 @@ def with_rotors(arm: Arm, armature) -> Arm:
 
 @pytest.mark.parametrize("outside", [False, True])
 @pytest.mark.parametrize("rotors", [False, True])
+@pytest.mark.handful(56)
 def test_aba_and_crba_give_the_accelerations_that_rnea_turns_back_into_forces(arm, motion, mass, outside, rotors):
     q, qd, tau = motion(arm)
     rng = random.Random(7)

@@ -25,6 +25,7 @@ def array(rotation) -> np.ndarray:
     return np.array([list(row) for row in rotation])
 
 
+@pytest.mark.handful(14)
 def test_the_jacobian_is_the_derivative_of_the_tools_pose(arm, motion, exact_gradient):
     q, *_ = motion(arm)
     J = np.array(frame_jacobian(arm, q, arm.tool))

@@ -34,6 +34,7 @@ def test_momenta_are_the_mass_matrix_times_velocities(arm, motion, mass):
     assert close(momenta(arm, q, qd), mass(arm, q) @ qd)
 
 
+@pytest.mark.handful(14)
 def test_forces_are_the_derivative_of_kinetic_less_potential_energy(arm, motion, exact_gradient):
     # the energies are those of the links as given: momenta may use regrouped inertias
     q, qd, _ = motion(arm)
@@ -41,6 +42,7 @@ def test_forces_are_the_derivative_of_kinetic_less_potential_energy(arm, motion,
     assert close(momenta_and_forces(arm, q, qd)[1], slopes)
 
 
+@pytest.mark.handful(14)
 def test_momenta_change_by_joint_forces_and_the_derivative_of_the_lagrangian(arm, motion, mass, exact_gradient):
     q, qd, qdd = motion(arm)
     Mdot = np.einsum("kij,k->ij", exact_gradient(arm, lambda x: mass(arm, x), q), qd)

@@ -98,7 +98,7 @@ ASKED = KINEMATIC | FORCES | MATRICES
 
 @pytest.mark.parametrize("name", ASKED)
 @pytest.mark.parametrize("seed", COUPLED)
-@pytest.mark.handful(38)
+@pytest.mark.handful(20)
 def test_joints_that_mimic_others_are_a_projection_of_the_tree_with_all_joints_free(seed, name):
     file = tree(seed, most=10)
     arm, whole, (G, c), ask = arm_of(file), arm_of(without_mimics(file)), projection(file), ASKED[name]

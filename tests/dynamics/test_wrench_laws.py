@@ -166,7 +166,7 @@ def test_a_force_at_a_frame_is_felt_through_its_transposed_jacobian(engine):
 
 def test_engines_and_lanes_agree_to_the_bit_on_a_force_that_follows_the_motion():
     force = at_tool("where(x_tool > wall, -k*(x_tool - wall), 0)", "2*vy_tool")
-    asked = scenario(slider(), external=force, parameters={"wall": 0.3, "k": 1e4}, initial={"qd": [2]}, duration=0.4)
+    asked = scenario(slider(), external=force, parameters={"wall": 0.3, "k": 1e4}, initial={"qd": [2]}, duration=0.2)
     run = armsim.simulate(asked)
     assert run.q.tolist() == armsim.simulate(asked, {}, "python").q.tolist()
     many = armsim.simulate_many(asked, {"parameters.k": [1e3, 1e4], "parameters.wall": [0.1, 0.3]})
@@ -183,6 +183,7 @@ def bounced(run, wall=0.3, k=1e4, v=2.0):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(4)
 def test_a_wall_is_met_and_left_where_it_stands(method):
     force = at_tool("where(x_tool > 0.3, -1e4*(x_tool - 0.3), 0)")
     asked = scenario(slider(), method, external=force, initial={"qd": [2]}, duration=0.4, log={"every": 1e-2})

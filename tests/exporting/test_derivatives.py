@@ -38,6 +38,7 @@ STATE, INPUTS = [0.3, -0.7, 0.9, 0.05], [1.5, -0.4]
 
 @needs("cc")
 @pytest.mark.parametrize("method", ["velocity_implicit", "rk4"])
+@pytest.mark.handful(1)
 def test_exported_derivatives_have_the_bits_of_the_library(tmp_path, method):
     opened, what = ["joints[b].bodies[0].point.mass"], ["derivatives"]
     made = armsim.export(ROBOT, "library", tmp_path / "out", what, opened, dt=1e-3, method=method, inputs="torque")

@@ -56,7 +56,7 @@ def placed(position, quaternion) -> np.ndarray:
 
 
 @pytest.mark.parametrize("robot", robots(*range(1, 24, 2)))  # URDF has no screws
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_pinocchio_reads_the_urdf_as_the_same_arm(robot, tmp_path):
     pin = pytest.importorskip("pinocchio")
     model = pin.buildModelFromXML(described(robot, "urdf", tmp_path))
@@ -315,7 +315,7 @@ def same_arm(found, expected) -> None:
 @pytest.mark.parametrize("to", ["mdh", "dh"])
 @pytest.mark.parametrize("convention", ["mdh", "dh", "origin"])
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_any_arm_has_rows_of_either_convention(seed, convention, to, tmp_path):
     robot = chain(seed, convention)
     done = armsim.export(robot, to, tmp_path / "chain.yaml")
@@ -325,7 +325,7 @@ def test_any_arm_has_rows_of_either_convention(seed, convention, to, tmp_path):
 
 @pytest.mark.parametrize("to", ["mdh", "dh"])
 @pytest.mark.parametrize("robot", [*SHIPPED, pytest.param(ODD, id="odd")])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_robot_by_other_rows_is_the_same(robot, to, tmp_path):
     done = armsim.export(robot, to, tmp_path / "robot.yaml")
     same_arm(done.files[0], robot)

@@ -32,7 +32,7 @@ def walk(steps: Steps, step, observe) -> None:
 
 @needs("gcc")
 @pytest.mark.parametrize("name", [*SCENARIOS, "ahead", "gripper"])
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = c_library(exported(name, "c"), name)
     steps = Steps.of(scenarios[name])
@@ -72,6 +72,7 @@ def test_exported_fortran_takes_the_steps_of_machine_code_to_the_bit(name, scena
         ("arm5_gripper", ["joints[F2].mimic.ratio", "joints[F2].friction.coulomb"], [-0.7, 0.8]),
     ],
 )
+@pytest.mark.handful(1)
 def test_the_forward_model_of_a_robot_steps_to_the_bit_with_numbers_left_open(name, opened, values, tmp_path):
     armsim.export(name, "c", tmp_path, ["step"], opened, dt=1e-4, fma="hardware")
     library = c_library(tmp_path, name)
@@ -95,6 +96,7 @@ def test_the_forward_model_of_a_robot_steps_to_the_bit_with_numbers_left_open(na
 
 @needs("gcc")
 @pytest.mark.parametrize("name", ["puma560", "arm5_gripper", "torso"])
+@pytest.mark.handful(1)
 def test_questions_about_one_state_have_the_bits_of_the_library(name, tmp_path):
     what = ["fd", "id", "fk", "mass", "bias", "gravity", "limits", "jacobian", "energy"]
     armsim.export(name, "c", tmp_path, what)

@@ -41,6 +41,7 @@ def stays(path):
 
 
 @pytest.mark.parametrize("link", ["R4", "L4"])
+@pytest.mark.handful(1)
 def test_of_a_tree_the_way_is_that_of_the_link_with_the_tool(tmp_path, link):
     integrator = {"method": "semi_implicit_euler", "dt": 1e-3}
     run = armsim.simulate("torso_reach", {"duration": 1.6, "robot.tool.link": link, "integrator": integrator})

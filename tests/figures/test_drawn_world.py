@@ -90,6 +90,7 @@ def test_all_of_an_arm_that_has_slid_far_from_its_base_is_shown():
     assert points[:, 1].max() > 9.0
 
 
+@pytest.mark.slow
 def test_a_strip_of_a_run_shows_its_world(tmp_path):
     pytest.importorskip("matplotlib")
     image = pytest.importorskip("PIL.Image")

@@ -47,6 +47,7 @@ def test_cases_are_where_the_tool_is_at_their_targets_and_told_apart(found, tmp_
 
 
 @pytest.mark.parametrize("upright", [True, False])
+@pytest.mark.handful(1)
 def test_the_axis_that_distances_are_from_is_that_of_the_arm_with_the_tool(tmp_path, upright):
     rod = {"rod": {"axis": "x", "length": 0.5, "mass": 1, "center": [0.25, 0, 0]}}
     joints = [

@@ -39,6 +39,7 @@ def points(seed, count):
 
 
 @pytest.mark.parametrize("name", SOLIDS)
+@pytest.mark.handful(2)
 def test_the_gradient_of_the_gap_is_the_normal_and_of_length_1(name):
     shape = Obstacle(name, SOLIDS[name], PLACED)
     for point in points(1, 100):

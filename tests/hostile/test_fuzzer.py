@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SEED = 20
-PART = 1000  # cases of a test
+PART = 500  # cases of a test
 
 
 @pytest.fixture(scope="module")
@@ -23,20 +23,21 @@ def problems(fuzzer, cases) -> list[tuple[str, object, str]]:
         return [(case.kind, case.content, wrong) for case in cases if (wrong := fuzzer["problem"](case)) is not None]
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(16))
 @pytest.mark.handful(1)
 def test_a_fragment_that_no_one_would_write_ends_in_a_result_or_in_words(part, fuzzer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert problems(fuzzer, fuzzer["cases"](SEED + part, PART, 0, tmp_path)) == []
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(8))
 @pytest.mark.handful(1)
 def test_a_damaged_file_ends_in_a_result_or_in_words(part, fuzzer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert problems(fuzzer, fuzzer["cases"](SEED + part, 0, PART // 4, tmp_path)) == []
 
 
+@pytest.mark.slow
 def test_the_fuzzer_gets_past_the_first_check_and_meets_most_refusals(fuzzer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sound, refused = set(), set()

@@ -184,7 +184,7 @@ def assert_moves_as_in_mujoco(arm) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_an_imported_arm_moves_as_in_mujoco(name):
     _, arm = imported(MODELS[name])
     assert_moves_as_in_mujoco(arm)
@@ -234,6 +234,7 @@ def test_motors_have_the_constants_of_actuators():
 
 
 @pytest.mark.parametrize("torque", [0.3, -1.2])
+@pytest.mark.handful(1)
 def test_an_affine_actuator_that_is_a_motor_under_voltage_gives_its_torque(torque):
     gain, slope = 0.8, 0.05
     general = (
@@ -308,7 +309,7 @@ def test_what_is_left_out_is_told(told):
         ('<mujoco><size nuser_body="2000000000"/></mujoco>', 0, "exception"),
     ],
 )
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_what_mujoco_refuses_is_a_fault_at_its_line(text, line, word):
     Path("arm.xml").write_text(text)
     with pytest.raises(FileFaults) as refused:

@@ -82,6 +82,7 @@ def test_its_error_estimate_falls_with_the_fifth_power_of_the_step():
 # ---- tolerance ----
 
 
+@pytest.mark.slow
 def test_the_error_of_a_pendulum_follows_the_tolerance_over_six_decades():
     start = Motion([0.5], [0.3], [0.1], [])
     true = start

@@ -108,7 +108,7 @@ def test_an_extension_ends_in_the_bits_of_its_step(method):
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_rows_are_as_precise_as_the_steps_they_lie_in_over_six_decades(method):
     system, start, duration, count = System(pendulum), Motion([0.5], [0.3], [0.1], [0.0]), 5.0, 1000
     times = [k * duration / count for k in range(count + 1)]
@@ -322,7 +322,7 @@ def test_every_column_of_a_row_is_that_of_a_run_that_lands_on_it(scenario, setti
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_energy_balances_at_every_row_not_only_at_the_ends_of_steps(method):
     scenario = {"integrator": {"method": method, "rtol": 1e-9, "atol": 1e-9}, "duration": 0.5, "log.every": 0.01}
     run = armsim.simulate("arm5_fall", scenario)

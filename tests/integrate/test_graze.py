@@ -34,6 +34,7 @@ def through_a_ball(radius, at, off, speed=10.0):
 
 
 @pytest.mark.parametrize(("method", "within"), [("rk4", 0.2), ("rk54", 1e-3), ("rodas", 1e-3)])
+@pytest.mark.handful(1)
 def test_no_ball_is_too_thin_for_a_method_that_locates_events(method, within):
     """A step of 10 ms goes 10 cm. Of rk4 the ball is one step, or two, as the force changes sign in it."""
     pick = random.Random(5)

@@ -59,6 +59,7 @@ def test_a_step_back_undoes_a_step():
     assert np.allclose([back.q[0], back.v[0]], [0.5, 3.0], rtol=4e-16)
 
 
+@pytest.mark.slow
 def test_the_energy_of_a_swing_is_where_it_was_after_a_thousand_swings():
     swing = lambda t, y: Motion(y.v, [-sin(y.q[0])], [], [])  # noqa: E731
     found = states(swing, Motion([1.0], [0.0], [], []), 0.5, 3000)

@@ -252,6 +252,7 @@ FLAT = [("R", (0, 1, 0), (0.3 * i, 0, 0)) for i in range(3)]
         (CARTESIAN[:1], "pose", {1}),
     ],
 )
+@pytest.mark.handful(8)
 def test_textbook_arms_have_as_many_solutions_as_geometry_says(axes, kind, count):
     arm = arm_of_axes(*axes)
     rng = np.random.default_rng(11)

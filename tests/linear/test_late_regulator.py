@@ -94,7 +94,7 @@ ASPECTS = [
 @pytest.mark.parametrize("kind", ["control", "full_control"])
 @pytest.mark.parametrize(("output", "motors"), [("torque", MOTORS), ("voltage", MOTORS), ("voltage", COILS)])
 @pytest.mark.parametrize("around", ASPECTS)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_block_that_is_pasted_has_the_loop_that_was_promised(around, output, motors, kind):
     given = scenario({**around, "output": output}, motors)
     regulator = regulator_of(given)

@@ -214,6 +214,7 @@ def test_a_small_motion_follows_the_linear_equations():
 
 
 @pytest.mark.parametrize("period", [None, 0.01])
+@pytest.mark.handful(1)
 def test_gains_for_every_joint_hold_the_arm_where_it_is_in_a_simulation(period):
     lin = armsim.linearize("arm5_hold", at=5.0)
     regulator = lin.at_rest.lqr(q=100, r=1, period=period)
@@ -432,7 +433,7 @@ HELD = {  # laws that hold the arm at its target, gravity and all
     ids=str,
 )
 @pytest.mark.parametrize("law", HELD)
-@pytest.mark.handful(20)
+@pytest.mark.handful(8)
 def test_at_the_target_a_controller_remembers_what_holds_the_arm_there(law, sampled, output):
     target = [0.4, -0.7]
     control = {**HELD[law], **sampled, "output": output, "target": target}

@@ -128,6 +128,7 @@ def test_durations_are_those_of_the_motion_with_linear_acceleration_and_more_poi
     assert set(timing.s) < set(more.s)
 
 
+@pytest.mark.slow
 def test_no_random_profile_within_the_rows_is_faster():
     # rows of second degree in w along a path with a point without inertia; profiles: a random part of what is admitted
     rng = np.random.default_rng(3)

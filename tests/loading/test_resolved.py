@@ -27,7 +27,7 @@ def test_a_resolved_robot_builds_the_same_arm(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", shipped_names("configs"))
-@pytest.mark.handful(14)
+@pytest.mark.handful(6)
 def test_a_resolved_scenario_runs_the_same(name, tmp_path):
     scenario = read_scenario(name)
     path = tmp_path / "again.yaml"

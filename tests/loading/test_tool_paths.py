@@ -104,7 +104,7 @@ def test_along_a_line_two_links_move_by_the_cosine_law():
     ],
     ids=["puma560", "ur5e", "arm5 axis", "arm5", "iiwa14", "iiwa14 axis", "frame"],
 )
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_the_tool_stays_on_its_path_between_knots(robot, q, reference):
     made = scenario(robot, q, reference)
     far, turned = beside(made)
@@ -115,6 +115,7 @@ def test_the_tool_stays_on_its_path_between_knots(robot, q, reference):
 
 
 @pytest.mark.parametrize("orientation", ["full", "y", "free"])
+@pytest.mark.handful(1)
 def test_redundant_joints_move_at_the_least_speeds_and_their_accelerations_are_the_derivative(orientation):
     turn = {} if orientation == "free" else {"rpy": [1, 0.5, 0]}
     made = scenario("iiwa14", FOLDED, {"line": [0.4, 0.3, 0.5], "orientation": orientation, "times": [1], **turn})
@@ -210,6 +211,7 @@ def test_a_turn_on_the_spot_is_a_slerp_at_the_given_speed():
     assert rpy == pytest.approx(path["rpy"], abs=1e-10)
 
 
+@pytest.mark.slow
 def test_a_quaternion_is_the_rotation_of_the_same_rpy():
     half = [math.cos(0.35), math.sin(0.35), 0, 0]
     by = [{"rpy": [0.7, 0, 0]}, {"quaternion": half}, {"quaternion": [-3 * x for x in half]}]

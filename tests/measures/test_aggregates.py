@@ -24,7 +24,7 @@ def both(request, moments):
     return armsim.simulate(request.param, RUNS[request.param]), moments(request.param, RUNS[request.param])[1]
 
 
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_moments_columns_are_the_rows_of_the_run_by_every_heading(both):
     run, moments = both
     for name in run.columns:

@@ -14,6 +14,7 @@ from tests.dynamics.test_contact import DAMPING, MASS, STIFF, G, block, rebound,
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(4)
 def test_time_in_contact_is_that_of_the_located_instants(method):
     """A bounce of a linear spring and damper: until the gap is 0 again, after the force is."""
     surface = {"stiffness": STIFF, "damping": DAMPING}

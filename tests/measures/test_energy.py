@@ -74,6 +74,7 @@ def test_an_arm_without_electric_motors_draws_no_electrical_energy(arms, told):
 
 
 @pytest.mark.parametrize("scenario", ["arm5_hold", "puma560_hold"])
+@pytest.mark.handful(1)
 def test_peak_torques_and_the_final_state_are_those_of_the_runs_summary(moments, gathered, scenario):
     changes = {"duration": 0.02, "log.every": 0.01}
     summary = armsim.simulate(scenario, changes).summary()

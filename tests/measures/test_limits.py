@@ -47,7 +47,7 @@ def back_emf_speed(volts):
         (MOTOR, "voltage", lambda t: 20 * t, lambda t: 3 * t, {}, 0.0),
     ],
 )  # fmt: skip
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_a_limit_acts_from_where_the_command_exceeds_it(
     arms, given, gathered, motor, output, command, qd, limits, acts
 ):

@@ -227,7 +227,7 @@ def test_a_joint_that_is_written_to_start_at_its_target_overshoots_by_nothing():
         ({"q": [0.3, 0.1]}, 0.0),
     ],
 )  # fmt: skip
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_every_reference_that_comes_to_an_end_has_a_settling_time(reference, end):
     control = {"law": "computed_torque", "output": "torque", "kp": 900, "kd": 60, "reference": reference}
     scenario = {"format": "armsim/scenario/1", "robot": "two_link", "duration": 1.5, "control": control}

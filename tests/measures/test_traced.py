@@ -81,7 +81,7 @@ def bits(values):
     return [float(x) + 0.0 if x == x else "nan" for x in values]
 
 
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_updates_have_the_bits_of_floats_on_graphs_and_in_machine_code(run, evaluate):
     plant, seen, measures, kept = run
     function = traced(

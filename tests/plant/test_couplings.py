@@ -92,7 +92,7 @@ def same(a, b, tolerance):
 @pytest.mark.parametrize("ratio", [-1, 0.6])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(("method", "dt"), METHODS_AND_STEPS)
-@pytest.mark.handful(16)
+@pytest.mark.handful(6)
 def test_what_a_follower_has_acts_as_on_one_joint(case, ratio, method, dt):
     leader, follower, alone = CASES[case](ratio)
     coupled = armsim.simulate(scenario(pair(ratio, leader, follower), method, dt))
@@ -103,7 +103,7 @@ def test_what_a_follower_has_acts_as_on_one_joint(case, ratio, method, dt):
 @pytest.mark.parametrize("motor", [WHOLE, LIMITED], ids=["whole", "limited"])
 @pytest.mark.parametrize(("method", "dt"), METHODS_AND_STEPS)
 @pytest.mark.parametrize("period", [None, 2e-3])
-@pytest.mark.handful(16)
+@pytest.mark.handful(6)
 def test_a_motor_on_the_follower_drives_the_leader_by_ratio_times_its_gear(motor, ratio, method, dt, period):
     control = {"law": "pid", "output": "voltage", "kp": 40 / ratio, "ki": 30 / ratio, "kd": 1 / ratio, "target": [0.2]}
     control |= {"limit": 20, "integral_limit": 5} | ({} if period is None else {"period": period})
@@ -163,7 +163,7 @@ PUSH = [
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4", "rodas"])
 @pytest.mark.parametrize("follower", FOLLOWERS, ids=["bare", "stops", "spring"])
 @pytest.mark.parametrize(("ratio", "drive"), [(-1.0, "F1"), (-0.6, "F2"), (0.5, "F2")])
-@pytest.mark.handful(9)
+@pytest.mark.handful(4)
 def test_the_leader_feels_the_couplings_of_its_followers(ratio, drive, follower, method):
     """The leader's own equation: its motor, its friction and the couplings' forces times -ratio give the motion that it has."""
     payload = [{"name": "load", "frame": "tip", "mass": 0.1}]
@@ -205,7 +205,7 @@ def test_formulas_of_measures_and_forces_name_followers():
 
 
 def test_both_engines_give_the_same_bits():
-    short = {**hold(hand(**STOPS)), "duration": 0.02, "log": {"every": 0.001}}
+    short = {**hold(hand(**STOPS)), "duration": 0.01, "log": {"every": 0.001}}
     native, python = (armsim.simulate(short, engine=engine) for engine in ("llvm", "python"))
     assert np.array_equal(native.table, python.table)
 
@@ -219,6 +219,7 @@ def test_lanes_give_the_bits_of_single_runs():
 
 
 @pytest.mark.parametrize(("path", "wrong"), [("limits.lower", 0.021), ("mimic.offset", 0.5), ("mimic.ratio", 4.0)])
+@pytest.mark.handful(1)
 def test_a_range_that_a_follower_does_not_begin_within_is_refused_of_one_run_and_of_many(path, wrong):
     robot, where = hand(**STOPS), f"robot.joints[F2].{path}"
     robot["joints"][2]["initial"] = 0.003

@@ -86,6 +86,7 @@ def test_every_flag_of_the_recording_is_repeated(plant, recorded):
     assert 0 < theirs.mean() < 1  # joints stick and slide in it
 
 
+@pytest.mark.slow
 def test_machine_code_equals_the_text_on_floats(plant, recorded):
     about = recorded.about
     native = rows_of(

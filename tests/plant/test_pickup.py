@@ -93,6 +93,7 @@ def work(run, name):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(4)
 def test_a_hinge_that_picks_up_a_mass_keeps_its_angular_momentum(method):
     robot = {**hinge(), "gravity": [0, 0, 0]}
     run = armsim.simulate(scenario(robot, [box(0.3, 0.6)], method), measure=["work_impact_box", "work_payload_box"])
@@ -189,7 +190,7 @@ ACTING = {
 
 @pytest.mark.parametrize("acting", ACTING)
 @pytest.mark.parametrize("method", ORDERS)
-@pytest.mark.handful(10)
+@pytest.mark.handful(5)
 def test_the_balance_closes_with_the_order_of_the_method(method, acting):
     robot, keys = ACTING[acting]
     found = [armsim.simulate(scenario(robot, BOTH, method, dt, **keys), force_step=True) for dt in (1e-3, 2.5e-4)]
@@ -200,6 +201,7 @@ def test_the_balance_closes_with_the_order_of_the_method(method, acting):
 
 
 @pytest.mark.parametrize("acting", ACTING)
+@pytest.mark.handful(2)
 def test_the_balance_of_an_adaptive_method_closes_to_its_tolerance(acting):
     robot, keys = ACTING[acting]
     run = armsim.simulate(scenario(robot, BOTH, "rk54", **keys))
@@ -240,6 +242,7 @@ def test_lanes_and_floats_have_the_bits_of_machine_code(method):
     for k, mass in enumerate(masses):
         one = armsim.simulate(asked, {"payload[box].mass": mass}, measure=names)
         assert [many[name][k] for name in names] == [one.measures[name] for name in names]
+    asked["duration"] = 0.06  # the box is there, and the ring
     assert armsim.simulate(asked, engine="python").state == armsim.simulate(asked).state
 
 
@@ -265,7 +268,7 @@ def test_its_resolved_scenario_is_the_same_scenario():
 
 @pytest.mark.parametrize("law", ["feedforward", "computed_torque"])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_a_controller_that_knows_the_arm_knows_what_it_carries(method, law):
     gains = {"kp": [100, 100], "kd": [20, 20], "target": [0.4, 0.5], "output": "torque"}
     kind = {"law": "pd", "feedforward": "gravity"} if law == "feedforward" else {"law": law}

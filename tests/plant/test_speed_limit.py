@@ -37,7 +37,7 @@ def speed_of(run):
 @pytest.mark.parametrize("method", LOCATING)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("gear", [4.0, -4.0])
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_a_driven_joint_keeps_its_motors_greatest_speed(method, sign, gear):
     # 4 N from rest: 1 m/s after 1/4 s
     made = scenario({"gear": gear, "limits": {"speed": 4.0}}, inputs={"torque": [4.0 * sign]}, method=method)

@@ -260,7 +260,7 @@ def needed_friction(plant: Plant, run, dt: float) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["arm5 on springs", "sampled, full motors", "open terminals"])
 @pytest.mark.parametrize("method", EULER)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_in_every_step_friction_is_within_its_bounds_and_against_the_new_velocity(name, method, make, go):
     plant, q, qd, sample_every = make(name)
     plant = replace(plant, method=method)
@@ -292,7 +292,7 @@ def test_in_every_step_friction_is_within_its_bounds_and_against_the_new_velocit
 
 @pytest.mark.parametrize("name", PLANTS)
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_in_every_row_friction_only_takes_power(name, method, make, go):
     plant, q, qd, sample_every = make(name)
     run = go(replace(plant, method=method), q, qd, 400, 2000, sample_every)
@@ -300,6 +300,7 @@ def test_in_every_row_friction_only_takes_power(name, method, make, go):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_joints_stick_slip_and_release_at_different_times_and_together(method, make, go):
     plant, q, qd, _ = make("continuous, outside forces")
     run = go(replace(plant, method=method), q, qd, 2000, 2000)
@@ -338,6 +339,7 @@ def welded(arm: Arm, k: int, q: float) -> Arm:
 @pytest.mark.parametrize("kinds", ["RRRR", "RPRR", "PRRP"])
 @pytest.mark.parametrize("k", range(4))
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(20)
 def test_with_one_joint_stuck_the_others_accelerate_as_with_that_joint_welded(kinds, k, method, arms):
     arm = arms.serial(kinds, seed=11)
     rng = np.random.default_rng(k)
@@ -359,7 +361,7 @@ def test_with_one_joint_stuck_the_others_accelerate_as_with_that_joint_welded(ki
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_an_arm_with_a_stuck_joint_swings_as_the_welded_arm_does(method, arms, go):
     arm = arms.serial("RRR", seed=3)
     q, qd = [0.3, -0.2, 0.5], [0.5, 0.0, -1.0]
@@ -537,7 +539,7 @@ def test_the_work_of_friction_that_stops_a_joint_at_a_steps_end_is_counted(metho
 
 
 @pytest.mark.parametrize("name", PLANTS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_machine_code_equals_the_text_on_floats_over_100_steps(name, make, drive):
     plant, q, qd, sample_every = make(name)
     native, text = (
@@ -552,7 +554,7 @@ def test_machine_code_equals_the_text_on_floats_over_100_steps(name, make, drive
 
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="is about x86-64 processors")
 @pytest.mark.parametrize("name", PLANTS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(name, make, drive):
     plant, q, qd, sample_every = make(name)
     engines = [NativeEngine(LoopPlan.of(plant, 1 / 2000), target) for target in (None, Target("x86-64", ""))]
@@ -580,6 +582,7 @@ def test_every_width_of_lanes_gives_the_same_bits(make, evaluate):
 
 
 @pytest.mark.parametrize("name", ["sampled, full motors", "rk4, sampled torque"])
+@pytest.mark.handful(1)
 def test_a_run_in_pieces_equals_one_go(name, make, drive):
     plant, q, qd, sample_every = make(name)
     engine = NativeEngine(LoopPlan.of(plant, 1 / 2000))

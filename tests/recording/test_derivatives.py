@@ -187,7 +187,7 @@ def check(model, states, inputs, least=1.0):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
-@pytest.mark.handful(8)
+@pytest.mark.handful(4)
 @pytest.mark.usefixtures("exact_events")
 def test_derivatives_are_exact_for_pairs_of_features(arm3, method, pair):
     model = model_of(arm3, pair, method)
@@ -217,6 +217,7 @@ def test_derivatives_under_torques_are_exact(arm5):
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "implicit_midpoint"])
+@pytest.mark.handful(1)
 def test_derivatives_under_wrenches_are_exact(arm3, method):
     model = model_of(arm3, ("damped",), method, external=[{"link": "R3"}, {"link": "R2", "axes": "local"}])
     rng = np.random.default_rng(11)

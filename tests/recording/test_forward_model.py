@@ -466,6 +466,7 @@ def test_a_batch_of_open_numbers_is_its_arms_one_by_one():
 
 
 @pytest.mark.parametrize("many", [False, True])
+@pytest.mark.handful(1)
 def test_a_value_that_the_file_could_not_have_is_refused_as_there(many, told):
     model = ForwardModel(
         "arm5", DT, open=["joints[1].bodies[0].cylinder.mass", "joints[R2].limits.lower", "parameters.upper"]

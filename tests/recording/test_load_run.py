@@ -50,7 +50,7 @@ def contents(folder) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_a_run_comes_back_as_it_was_saved_and_is_saved_as_it_was(case, tmp_path):
     run = made(case)
     found = armsim.load_run(run.save(tmp_path / "run"))
@@ -143,6 +143,7 @@ def test_the_rows_of_a_run_need_no_file_of_its_inputs(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("case", ["complete", "diverged"])
+@pytest.mark.handful(1)
 def test_a_recording_is_a_run_with_its_full_state(case, tmp_path):
     asked = {"control.period": 1e-3, "duration": 0.1}
     if case == "diverged":
@@ -213,15 +214,15 @@ def test_damage_is_told_with_file_and_line(damage, folder, tmp_path):
         armsim.load_run(copy).table  # noqa: B018  that is when it is read
 
 
-@pytest.mark.parametrize("kind", ["run", "recording"])
+@pytest.mark.parametrize(("kind", "stride"), [("run", 5), ("run", 1), ("recording", 1)])
 @pytest.mark.handful(1)
-def test_whatever_stands_in_a_run_yaml_is_refused_in_words_or_read(kind, folder, tmp_path):
+def test_whatever_stands_in_a_run_yaml_is_refused_in_words_or_read(kind, stride, folder, tmp_path):
     copy = folder if kind == "run" else tmp_path / "recording"
     if kind == "recording":
         armsim.record("two_link_swing", {"duration": 0.1}).save(copy)
     copy = shutil.copytree(copy, tmp_path / "copy")
     lines = (copy / "run.yaml").read_text().splitlines()
-    keys = [k for k, line in enumerate(lines) if re.match(r"( {2})?\w+:", line)]
+    keys = [k for k, line in enumerate(lines) if re.match(r"( {2})?\w+:", line)][::stride]
     refused = 0
     for k in keys:
         indent = " " * (len(lines[k]) - len(lines[k].lstrip()))

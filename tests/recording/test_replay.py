@@ -86,7 +86,7 @@ def recorded(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_replay_is_the_recording_to_the_bit(name, recorded):
     result = armsim.replay(recorded(name))
     assert result.comparison.equal
@@ -149,7 +149,7 @@ else:
         ("dynamechs", "", "x86-64"),
     ],
 )
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_processes_caches_and_processors_make_no_difference(name, first, second, tmp_path):
     scenario, changes = CASES[name]
     changes = {**changes, "duration": 0.2, "control.period": 1e-4}

@@ -117,6 +117,7 @@ def exact_backlash(torque, play, duration, q=0.0, k=K, kp=0.0, kd=0.0, b=0.0):
 
 
 @pytest.mark.parametrize("method", ["rk4", "rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_backlash_is_that_of_an_event_exact_motion(method):
     integrator = {"method": method, **({"dt": 1e-4} if method == "rk4" else {"rtol": 1e-11, "atol": 1e-13})}
     arm = robot({"stiffness": K, "backlash": 0.01})
@@ -145,6 +146,7 @@ def loop_with_backlash(duration, **more):
 
 
 @pytest.mark.parametrize("method", ["rk4", "rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_a_position_loop_with_backlash_is_that_of_an_event_exact_motion(method):
     integrator = {"method": method, **({"dt": 1e-4} if method == "rk4" else {"rtol": 1e-11, "atol": 1e-13})}
     run = loop_with_backlash(0.5, integrator=integrator)
@@ -238,6 +240,7 @@ def test_friction_before_and_behind_the_coupling_sticks_by_itself():
 
 
 @pytest.mark.parametrize("backlash", [0.0, 0.01])
+@pytest.mark.handful(1)
 def test_lanes_and_the_interpreter_have_the_bits_of_one_run(backlash):
     given = scenario(robot({"stiffness": K, "damping": 1.0, "backlash": backlash}), duration=0.02)
     path = "robot.joints[R1].motor.coupling.stiffness"

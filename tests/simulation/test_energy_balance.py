@@ -77,6 +77,7 @@ def test_a_swing_that_nothing_drives_has_only_residual(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(4)
 def test_a_constant_force_does_force_times_distance(method):
     # Euler methods take the velocity at a step's start: half a step's worth is missing, 1/2 F a dt t
     pushed = scenario(
@@ -155,7 +156,7 @@ def test_works_account_for_the_energy_whatever_acts(name, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_counting_work_changes_no_bit_of_the_motion(method, drive):
     rough = {f"robot.joints[{name}].friction": {"coulomb": 2, "viscous": 0.5} for name in ("shoulder", "elbow")}
     asked = read_scenario("two_link_hold", {"duration": 0.05, "integrator": {"method": method, "dt": 1e-3}, **rough})
@@ -239,6 +240,7 @@ def test_work_whose_power_no_panel_resolves_is_told_of(method):
 
 
 @pytest.mark.parametrize("method", FIXED)
+@pytest.mark.handful(3)
 def test_fixed_steps_do_not_estimate_the_error_of_work(method):
     assert audit("two_link_swing", {**DRIVEN, "duration": 0.1, **by(method, 1e-3)})["error"] is None
 

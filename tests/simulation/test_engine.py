@@ -17,7 +17,7 @@ from armsim.simulation.loop_plan import BOUNDS, LoopPlan, bounds
 RATIO, DT = (1, 2000), 1 / 2000
 
 
-@pytest.mark.handful(4)
+@pytest.mark.handful(3)
 def test_machine_code_equals_the_text_on_floats_over_200_steps(plant, drive):
     body, q, qd, sample_every = plant
     engines = NativeEngine(LoopPlan.of(body, DT), Target(optimisation=1)), PythonEngine(LoopPlan.of(body, DT))

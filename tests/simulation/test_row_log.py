@@ -130,6 +130,7 @@ def test_prepared_runs_spill_with_the_limits_of_their_own_numbers(small):
     assert [bool(outside) for outside in found[0]] == [True, False]
 
 
+@pytest.mark.slow
 def test_the_temporary_file_goes_away_with_the_run(small):
     small(1)
     run = armsim.simulate("two_link_hold", LOGGED)
@@ -339,6 +340,7 @@ def test_memory_does_not_grow_with_the_number_of_rows(small, tmp_path):
 
 
 @pytest.mark.parametrize("after", [2_000, 9_000, 60_000])  # bytes, the headings take some 600
+@pytest.mark.handful(1)
 def test_on_a_full_disk_the_rows_that_are_whole_stay_and_it_is_said(
     after, small, armsim_command, monkeypatch, tmp_path
 ):

@@ -267,10 +267,10 @@ def test_the_summary_says_who_left_its_range_and_whether_a_stop_pushed_back():
 @pytest.mark.parametrize("dt", ["3*1e-4", "2*pi/1e4"])
 @pytest.mark.handful(1)
 def test_a_step_written_as_a_product_keeps_one_clock_on_both_engines(dt):
-    given = {"integrator.dt": dt, "duration": f"600*({dt})", "log.every": f"60*({dt})"}
+    given = {"integrator.dt": dt, "duration": f"200*({dt})", "log.every": f"20*({dt})"}
     native, floats = (armsim.simulate("rr_config2_sine", given, engine) for engine in ("llvm", "python"))
     assert native.t.tolist() == floats.t.tolist()
-    assert native.t[-1] == pytest.approx(600 * native.scenario.dt, rel=1e-12)
+    assert native.t[-1] == pytest.approx(200 * native.scenario.dt, rel=1e-12)
     assert list(native.rows.numbers) == list(floats.rows.numbers)
 
 
@@ -283,10 +283,10 @@ def test_the_summary_speaks_of_the_state_reached_not_of_the_last_row():
 
 
 def test_a_torque_that_is_not_finite_is_told_apart_on_both_engines():
-    given = {"inputs": {"torque": ["1/(t-0.1)", 0]}, "log.every": 4e-4}
+    given = {"inputs": {"torque": ["1/(t-0.04)", 0]}, "log.every": 4e-4}
     for engine in ("llvm", "python"):
         run = armsim.simulate("rr_config1", given, engine)
-        assert (run.status, run.steps) == ("diverged", 250)
+        assert (run.status, run.steps) == ("diverged", 100)
         assert not run.summary()["diverged"]["torques_finite"]
         assert np.isfinite(run.table).all()
 
@@ -347,7 +347,7 @@ def test_an_adaptive_runs_error_falls_with_its_tolerance():
 
 
 def test_both_engines_take_the_same_adaptive_steps():
-    native, floats = swing(rtol=1e-6), swing("python", rtol=1e-6)
+    native, floats = swing(rtol=1e-4), swing("python", rtol=1e-4)
     assert native.state == floats.state
     assert native.table.tobytes() == floats.table.tobytes()
 

@@ -83,7 +83,7 @@ def run_of(given: dict[str, Any], **more: Any) -> armsim.Run:
 
 @pytest.mark.parametrize("begins", [[0.2, -0.5], TARGET], ids=["elsewhere", "there"])
 @pytest.mark.parametrize("control", loops())
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_nothing_is_said_of_a_loop_that_holds_its_target(control, begins):
     run = run_of(scenario(control, initial={"q": begins}))
     assert np.allclose(run.q[-1], TARGET, atol=1e-4)  # a few counts
@@ -112,7 +112,7 @@ def test_a_loop_of_the_wrong_sign_is_called_unstable_whatever_is_around_it(contr
 
 @pytest.mark.parametrize("late", [{"period": 2e-3, "delay": 0.06}, {"period": 0.05}], ids=["delay", "period"])
 @pytest.mark.parametrize("law", ["pd", "state_feedback", "pid", "computed_torque"])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_loop_whose_commands_are_too_late_is_called_unstable(law, late):
     gains = {"kp": 400, "kd": 40} if law == "computed_torque" else {}
     control = {**LAWS[law], **gains, "feedforward": "none" if law in ("pid", "computed_torque") else "gravity", **late}

@@ -75,6 +75,7 @@ def test_an_arm_that_swings_for_long_takes_what_keeps_its_energy():
     assert picked("two_link_swing", integrator={"dt": 1e-3}, duration=300, **rubbing)[0] == "rk54"
 
 
+@pytest.mark.slow
 def test_what_was_picked_is_not_refused_and_says_nothing_of_its_step():
     for scenario, dt in (("arm5_hold", 1e-3), ("two_link_hold", 1e-2), ("puma560_hold", 1e-3), ("rr_config5", 1e-2)):
         run = armsim.simulate(scenario, {"integrator": {"dt": dt}, "log.every": 0.1})

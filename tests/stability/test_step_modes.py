@@ -183,7 +183,7 @@ def test_the_step_is_the_derivative_of_the_arms_own_step(arms, method, h):
 
 
 @pytest.mark.parametrize("method", FIXED)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_between_samples_the_step_is_the_derivative_of_the_arms_own_with_its_command_held(arms, method):
     h = 5e-3
     plant = replace(floating(arms, period=2e-2), method=method)

@@ -145,6 +145,7 @@ def test_a_worker_with_other_versions_is_refused_by_name(address, monkeypatch):
         armsim.sweep("two_link_hold", MANY, SHORT, "iae", "out", cluster=address)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_no_rows_and_workers_need_no_files(workers, address):
     for kind, name in (("configs", "two_link_hold"), ("robots", "two_link")):
         text = Path(shipped_path(kind, name)).read_text(encoding="utf-8")

@@ -75,6 +75,7 @@ def carried_on(folder: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("use", [used, carried_on])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.handful(2)
 def test_a_table_with_another_byte_is_refused_by_its_hash(kind, use, damaged):
     name = KINDS[kind]
     other = damaged(kind, name, lambda raw: raw[:700] + bytes([raw[700] ^ 1]) + raw[701:])

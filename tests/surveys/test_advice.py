@@ -16,7 +16,7 @@ DRAWN = [*(("limits", seed) for seed in (*range(2), *ONCE_REFUSED)), *((family, 
 
 
 @pytest.mark.parametrize(("family", "seed"), DRAWN)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_no_answer_is_off_by_a_twentieth_of_the_motion_without_a_word_and_none_that_is_not_is_refused(
     family, seed, tmp_path
 ):

@@ -17,7 +17,7 @@ EVENTS = [*ONCE_TOO_SMALL, ("friction", 0), ("command limit", 0), ("pushes", 1)]
 
 
 @pytest.mark.parametrize(("family", "seed"), EVENTS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_an_error_by_events_seen_late_is_within_three_times_the_estimate_or_the_estimate_is_said_to_be_a_lower_bound(
     family, seed, tmp_path
 ):

@@ -103,7 +103,7 @@ def check_tuned(scenario, overrides=None) -> None:
 
 
 @pytest.mark.parametrize("kind", REFERENCES)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_references_stay_what_they_were(kind, mine):
     check_tuned(mine({**PD, **REFERENCES[kind]}))
 
@@ -125,6 +125,7 @@ def test_what_is_set_from_outside_is_written_too(mine):
     check_tuned(mine({**PD, "target": [0, 0]}), {"control": {"output": "torque", **control}})
 
 
+@pytest.mark.slow
 def test_the_page_of_a_tuning_that_follows_a_file_is_made(mine):
     check_tuned(mine({**PD, **REFERENCES["file"]}))
     report("out", "page.html")
@@ -134,7 +135,7 @@ def test_the_page_of_a_tuning_that_follows_a_file_is_made(mine):
 @pytest.mark.parametrize(
     "name", sorted(path.stem for path in (ROOT / "configs").glob("*.yaml") if ".study" not in path.name)
 )
-@pytest.mark.handful(14)
+@pytest.mark.handful(5)
 def test_shipped_scenarios_are_tuned_to_files_that_read_back(name):
     Path("out").mkdir()
     write_tuned("out", name, {}, "")

@@ -56,6 +56,7 @@ def drop():
     return armsim.simulate("drop", {"duration": 1})
 
 
+@pytest.mark.slow
 def test_the_nearest_pair_of_a_run_is_told_as_it_is(browser, tmp_path, drop):
     armsim.view(drop, tmp_path / "drop.html")
     sound(browser, tmp_path / "drop.html")

@@ -33,6 +33,7 @@ def test_a_page_has_a_mesh_where_it_stands_in_its_link(browser, tmp_path):
     assert "meshes" not in browser.run(SUBTITLE)
 
 
+@pytest.mark.slow
 def test_a_page_says_of_how_many_triangles_it_has_how_many_and_can_be_mailed(browser, tmp_path):
     write(tmp_path / "ball.stl", ball(0.2, 60))
     robot = {**arm(), "joints": [{**arm()["joints"][0], "name": f"R{i}"} for i in range(12)]}

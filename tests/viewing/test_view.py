@@ -82,6 +82,7 @@ def test_sliders_of_a_robot_give_the_torques_that_hold_it(browser, robot_page):
 
 
 @pytest.mark.parametrize("given", ["arm5_gripper", "torso", 22, 40])
+@pytest.mark.handful(2)
 def test_a_tree_stands_where_armsim_has_it_and_has_sliders_of_what_leads(browser, tmp_path, given):
     if isinstance(given, int):
         file = tree(given)
