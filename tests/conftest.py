@@ -141,14 +141,30 @@ def steady_machine():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def coarse_pictures():
-    """Pictures have a quarter of their pixels: hundreds of tests draw one to see what is in it, not how sharp it is."""
+def compiled_here():
+    """Texts of up to three times the length are compiled without a process of their own: LLVM does not optimise."""
+    from armsim.compile import compiler
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiler, "LONG", 3 * compiler.LONG)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def coarse_pictures(monkeypatch):
+    """Pictures have a quarter of their pixels, and nothing is moved to make room: most tests ask only whether there is one.
+
+    Those of tests/figures, which look at what is drawn, are drawn in full.
+    """
     from armsim.figures import picture
 
     write = picture._write
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(picture, "_write", lambda figure, file, ending, dpi: write(figure, file, ending, dpi // 2))
-        yield
+
+    def coarse(figure, file, ending, dpi):
+        figure.set_layout_engine("none")
+        write(figure, file, ending, dpi // 2)
+
+    monkeypatch.setattr(picture, "_write", coarse)
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ SHAPES_CODE += ["spatial.py", "simulation/loop_plan.py", "simulation/content.py"
 
 
 @pytest.mark.parametrize("place", SHAPES_CODE)
-@pytest.mark.handful(7)
+@pytest.mark.handful(4)
 def test_an_edit_of_what_is_traced_gives_every_kernel_another_key(place, package):
     before = digests(package)
     module = package / place
@@ -65,6 +65,7 @@ def test_an_edit_of_what_is_traced_gives_every_kernel_another_key(place, package
 
 
 @pytest.mark.parametrize("room", ["document", "loading", "stability", "batches", "simulation"])
+@pytest.mark.handful(3)
 def test_an_edit_of_how_files_become_plants_gives_another_key_to_what_is_known_by_a_files_content(room, package):
     before = digests(package)
     edit(package / room / "__init__.py")
@@ -72,6 +73,7 @@ def test_an_edit_of_how_files_become_plants_gives_another_key_to_what_is_known_b
 
 
 @pytest.mark.parametrize("room", ["cli", "reports", "terminal", "figures", "viewing", "files", "exporting"])
+@pytest.mark.handful(3)
 def test_an_edit_of_what_is_shown_keeps_all_code(room, package):
     before = digests(package)
     edit(package / room / "__init__.py")

@@ -64,6 +64,7 @@ def blocks(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_messages_are_written_once_asked_for_and_compared_from_then_on(run, tmp_path):
     code, said = run()
     assert (code, said.count("python -m pytest tests/room/test_it.py --write-messages")) == (FAILED, 2)

@@ -103,7 +103,7 @@ class Target:
     def object_code(self, ir: str) -> bytes:
         """Object code for a module of LLVM IR; Ctrl-C is heard after a second at most."""
         binding = llvm()
-        if len(ir) > compiler.LONG * (1 if self.optimisation else 3):
+        if len(ir) > compiler.LONG:
             with shown(f"compiling the equations of motion, once, about {len(ir) / compiler.RATE:.0f} s") as progress:
                 code = compiler.compiled_apart(ir, self._order, progress)
             if code is not None:

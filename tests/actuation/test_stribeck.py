@@ -122,7 +122,7 @@ def test_smooth_sliding_keeps_the_order_of_the_method(method, order):
 
 @pytest.mark.parametrize("method", ["rk4", "rodas", "semi_implicit_euler"])
 def test_floats_give_the_bits_of_machine_code(method):
-    steps = {"rtol": 1e-6} if method == "rodas" else {"dt": 2e-3}
+    steps = {"rtol": 1e-4} if method == "rodas" else {"dt": 2e-3}
     given = scenario(duration=0.16, integrator={"method": method, **steps}, log={"every": 0.01})
     given |= {"initial": {"q": [0.0], "qd": [0.05]}}
     given["control"]["reference"] = {"q": ["0.5*t"]}

@@ -101,6 +101,7 @@ def test_distances_of_the_hand_are_closed_forms():
 
 
 @pytest.mark.parametrize("path", ROBOTS, ids=lambda path: path.stem)
+@pytest.mark.handful(8)
 def test_in_the_initial_pose_of_a_shipped_robot_nothing_touches_but_the_wrist_of_arm5(path):
     arm, _ = read_robot(str(path))
     touching = [name for name, watched in watched_pairs(arm).items() if not watched]
@@ -173,6 +174,7 @@ def test_the_motion_between_rows_is_cubic_where_velocities_are_given():
     assert found.distance == pytest.approx(math.hypot(math.cos(1.0), 2.0 - math.sin(1.0)) - 0.4, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_no_motion_comes_nearer_than_it_is_told(tree):
     rng = np.random.default_rng(3)
     t = np.array([0.0, 0.3, 1.0, 1.4])

@@ -38,6 +38,7 @@ def test_the_schema_is_draft_7(kind):
     jsonschema.Draft7Validator.check_schema(json_schema(kind))
 
 
+@pytest.mark.handful(2)
 def test_shipped_files_satisfy_the_schema(kind):
     for data in shipped(FOLDERS[kind]):
         assert list(validator(kind).iter_errors(data)) == []

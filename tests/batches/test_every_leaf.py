@@ -30,12 +30,12 @@ def file(request):
     return File(request.param)
 
 
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_the_page_has_every_number_of_every_shipped_file(file):
     assert {key(path) for path in file.numbers} <= set(TABLE)
 
 
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_what_the_page_calls_structure_is_refused(file):
     structure = [path for path in file.numbers if TABLE[key(path)] == "structure"]
     assert len(structure) >= 2  # duration, log.every, mostly dt
@@ -45,7 +45,7 @@ def test_what_the_page_calls_structure_is_refused(file):
         assert str(refused.value).endswith("part of the structure\n  mend:     set it instead"), path
 
 
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_a_number_of_which_the_file_takes_no_other_value_cannot_be_open(file):
     for path in file.fixed:
         with pytest.raises(FileFaults, match="missing, and `inductance` needs it"):

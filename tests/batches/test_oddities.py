@@ -82,6 +82,7 @@ def test_the_values_of_a_result_are_its_own():
     ],
     ids=["frame", "series of objects", "tuple", "single precision", "masked, nothing hidden"],
 )
+@pytest.mark.handful(3)
 def test_values_may_come_as_frames_series_or_other_numbers(values):
     many = armsim.simulate_many("arm5_hold", values, SHORT, threads=np.int64(1))
     plain = armsim.simulate_many("arm5_hold", {KP: [50.0, 60.0]}, SHORT)

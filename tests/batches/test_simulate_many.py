@@ -406,8 +406,8 @@ def every_measure(joint, motors):
 @pytest.mark.parametrize(
     ("scenario", "joint", "path", "values"),
     [
-        ("arm5_hold_pi", "R2", "control.kp[1]", [80.0, 120.0, 400.0]),
         ("two_link_hold", "elbow", "robot.joints[0].friction.viscous", [0.5, 0.0, 2.0]),
+        ("arm5_hold_pi", "R2", "control.kp[1]", [80.0, 120.0, 400.0]),
     ],
 )
 @pytest.mark.handful(1)

@@ -76,7 +76,7 @@ def test_json_has_functions_files_and_open_numbers(armsim, tmp_path):
 
 
 @pytest.mark.parametrize("to", [name for name in LANGUAGES if name != "library"])
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_the_same_question_gives_the_same_text(armsim, to, tmp_path):
     for name in ("a", "b"):
         assert armsim("export", "rr", "--to", to, "--what", "fd", "-o", str(tmp_path / name)).code == 0

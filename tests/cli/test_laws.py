@@ -183,6 +183,7 @@ def test_a_word_of_the_library_that_has_no_command_takes_a_law_or_names_it(name,
 
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if kind_of(name) in FUNCTIONS])
 @pytest.mark.parametrize("engine", ["llvm", "python"])
+@pytest.mark.handful(4)
 def test_a_run_under_a_function_is_estimated_where_it_can_be_or_says_why_not(name, engine, shelf):
     law = FUNCTIONS[kind_of(name)]
     if name == "python, branching":

@@ -139,6 +139,7 @@ def test_reports_keep_to_80_columns_but_for_paths(armsim, args):
 
 
 @pytest.mark.parametrize("args", REPORTS[:-1], ids=" ".join)
+@pytest.mark.handful(6)
 def test_json_is_one_line_of_valid_json_and_quiet_prints_nothing(armsim, args):
     printed = armsim(*args, "--json")
     assert printed.out.count("\n") == 1
@@ -158,7 +159,7 @@ HEAVY_ONES = (
 
 
 @pytest.mark.parametrize("args", [("--help",), *(report for report in REPORTS if "-v" not in report)], ids=" ".join)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_no_command_imports_anything_heavy(process, args):
     done = process(*args, python=("-c", HEAVY_ONES))
     assert (done.code, done.err) == (0, "[]\n")
@@ -184,7 +185,7 @@ def test_a_method_that_armsim_picks_imports_nothing_heavy_either(process, tmp_pa
 
 
 @pytest.mark.parametrize("args", [report for report in REPORTS if "-v" not in report], ids=" ".join)
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_questions_of_one_state_do_without_the_compiler(process, args):
     code = (
         "import sys\n"

@@ -274,6 +274,7 @@ def test_runs_in_degrees_and_radians_are_compared_and_that_is_said(ask):
         ("compare", "out", "nothing"),
     ],
 )
+@pytest.mark.handful(5)
 def test_what_cannot_be_done_is_refused_with_a_mend(args, ask):
     ask(*RECORD, "-o", "out", "-q")
     refused = ask(*args)

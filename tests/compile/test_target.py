@@ -54,6 +54,7 @@ def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(p
             assert bits(other.peaks) == bits(runs[0].peaks)
 
 
+@pytest.mark.handful(6)
 def test_the_plants_of_these_tests_do_move(plant, drive):
     body, q, qd, sample_every = plant
     result = drive(NativeEngine(LoopPlan.of(body, DT)), body, q, qd, 300, (1, 2000), 50, sample_every)

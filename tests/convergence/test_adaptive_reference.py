@@ -107,6 +107,7 @@ def test_nothing_is_known_better_than_events_are_located():
 
 @pytest.mark.parametrize("name", ["two_link_hold", "arm5_hold", "arm5_hold_pi", "puma560_hold"])
 @pytest.mark.parametrize("level", [-2, -1, 0, 1, 2])
+@pytest.mark.handful(10)
 def test_every_landing_is_one_that_the_scenario_takes(name, level):
     scenario = read_scenario(name)
     dt = landing(scenario, level)

@@ -39,8 +39,8 @@ def only(*args, **options):
 @pytest.mark.parametrize(
     ("scenario", "method", "order"),
     [
-        ("arm5_hold", "explicit_euler", 1),
         ("two_link_hold", "semi_implicit_euler", 1),
+        ("arm5_hold", "explicit_euler", 1),
         ("two_link_swing", "semi_implicit_euler", 1),
         ("two_link_hold", "velocity_implicit", 1),
         ("two_link_hold", "velocity_verlet", 2),

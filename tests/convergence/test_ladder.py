@@ -24,6 +24,7 @@ def test_steps_are_of_a_series_whose_ratios_are_not_all_two():
 
 
 @pytest.mark.parametrize("name", ["arm5_hold", "arm5_hold_pi", "two_link_hold", "rr_config1", "puma560_hold"])
+@pytest.mark.handful(3)
 def test_every_step_is_one_that_the_scenario_takes(name):
     scenario = read_scenario(name)
     steps = Steps(scenario, scenario.method)

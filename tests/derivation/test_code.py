@@ -48,7 +48,7 @@ def check(found: np.ndarray, wanted: np.ndarray) -> None:
 
 @needs("gcc")
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_printed_c_compiles_without_warning_and_is_the_engine(derived, engine, name, tmp_path):
     source, library = tmp_path / "arm.c", tmp_path / "arm.so"
     source.write_text(derived(name).to("c"))

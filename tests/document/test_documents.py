@@ -114,6 +114,7 @@ def test_documents_are_read_only_and_show_what_they_say(tmp_path):
 
 
 @pytest.mark.parametrize("path", [*ROBOTS, *CONFIGS], ids=lambda path: path.stem)
+@pytest.mark.handful(28)
 def test_a_file_that_is_read_and_written_is_the_same_to_the_byte(path):
     load = load_robot_file if path.parent.name == "robots" else load_scenario_file
     load = load_study_file if path.name.endswith(".study.yaml") else load

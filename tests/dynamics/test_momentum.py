@@ -70,6 +70,7 @@ def test_wrenches_from_outside_count_as_in_inverse_dynamics(arm, motion):
 
 
 @pytest.mark.parametrize("kinds", ["RP", "PR", "SR"])
+@pytest.mark.handful(1)
 def test_momenta_and_forces_are_those_that_sympy_derives_from_the_energies(kinds, arms):
     arm = arms.serial(kinds, seed=1)
     symbols = sympy.symbols("q1:3 v1:3")

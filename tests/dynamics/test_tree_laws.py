@@ -148,6 +148,7 @@ def test_joints_on_different_branches_have_constant_zeros_in_the_mass_matrix_and
 
 
 @pytest.mark.parametrize("seed", FREE + COUPLED)
+@pytest.mark.handful(6)
 def test_the_regressor_times_the_inertial_parameters_is_inverse_dynamics(seed):
     arm = arm_of(tree(seed, most=10))
     q, qd, qdd, *_ = motion(seed, arm.n).values()

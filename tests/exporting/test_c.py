@@ -21,7 +21,7 @@ SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined,float-cast-overflow", "-
 
 @pytest.mark.parametrize("compiler", [pytest.param(name, marks=needs(name)) for name in ("gcc", "clang")])
 @pytest.mark.parametrize("dialect", ["c99", "gnu17"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_it_compiles_without_a_warning_and_its_test_passes(dialect, compiler, exported):
     folder = exported("everything", "c")
     files = ["everything.c", "test_everything.c", "-o", f"test_{compiler}_{dialect}", "-lm"]

@@ -120,7 +120,7 @@ def programs(mixed: Model, folder, language: str, style: Style) -> None:
         pytest.param("javascript", [], ["node", "test_mixed.mjs"], marks=needs("node")),
     ],
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_every_operation_gives_what_it_gives_on_floats(language, build, run, fma, mixed, tmp_path):
     programs(mixed, tmp_path, language, Style(fma))
     if build:

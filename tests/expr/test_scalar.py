@@ -27,6 +27,7 @@ def exact(a: float, b: float, c: float) -> float:
 
 @given(numbers, numbers, numbers)
 @settings(max_examples=500)
+@pytest.mark.handful(1)
 def test_fma_rounds_once(a, b, c):
     assert fma(a, b, c) == exact(a, b, c)
 

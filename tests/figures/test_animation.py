@@ -52,6 +52,7 @@ def test_of_a_tree_the_way_is_that_of_the_link_with_the_tool(tmp_path, link):
 
 
 @pytest.mark.parametrize(("fps", "frames"), [(None, 16), (10.0, 7), (30.0, 19)])
+@pytest.mark.handful(1)
 def test_a_gif_lasts_as_long_as_the_run(run, tmp_path, fps, frames):
     path = tmp_path / "out.gif"
     assert animate(run, path, fps=fps, size=SMALL) == (fps or 25.0)

@@ -253,14 +253,14 @@ def test_runs_that_ended_early_are_drawn_as_far_as_they_went_and_it_is_said():
 @pytest.mark.parametrize("rows", [0, 1])
 @pytest.mark.handful(1)
 def test_a_run_of_no_row_or_one_is_drawn(rows, tmp_path):
-    run = armsim.simulate("arm5_hold", {"duration": 0.1})
+    run = armsim.simulate("two_link_hold", {"duration": 0.1})
     run.cut_short(rows)
     said = "no rows: interrupted before the first" if not rows else "interrupted: rows to 0 s of 0.1 s"
     for given in (run, run.save(tmp_path / "run")):
         figure = plot(given, tmp_path / "out.png", force=True)
         assert figure.get_suptitle().endswith(f"\n{said}")
-        assert len(curve(panel(figure, "position [rad]"), "R1")[0]) == rows
-        drawn_at = next(line for line in figure.axes[0].lines if line.get_label() == "R1").get_markevery()
+        assert len(curve(panel(figure, "position [rad]"), "shoulder")[0]) == rows
+        drawn_at = next(line for line in figure.axes[0].lines if line.get_label() == "shoulder").get_markevery()
         assert drawn_at == list(range(rows))  # a mark is all there is to see of one row
 
 

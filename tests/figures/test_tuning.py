@@ -75,6 +75,7 @@ def test_the_axis_that_distances_are_from_is_that_of_the_arm_with_the_tool(tmp_p
         assert np.isclose(drawn, place, atol=1e-9).all(axis=1).sum() == 2
 
 
+@pytest.mark.slow
 def test_of_an_arm_in_a_vertical_plane_cases_are_drawn_in_that_plane(tmp_path):
     test = {"control.target[0]": [-90, 0, 20], "control.target[1]": [0, 90]}
     planar = armsim.tune("two_link_hold", {"control.kp": "10:300"}, "iae", SHORT, tmp_path / "t", trials=3, test=test)

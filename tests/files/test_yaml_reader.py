@@ -127,6 +127,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.handful(7)
 def test_no_hostile_file_costs_much(name, work):
     def attempt() -> None:
         with contextlib.suppress(FileFaults):

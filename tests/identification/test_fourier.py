@@ -11,6 +11,7 @@ LIMITS = MotionLimits(*(np.array(x) for x in ([-0.4, 1.0, -9.0], [0.3, 2.5, 9.0]
 
 
 @pytest.mark.parametrize("harmonics", [3, 5, 9])
+@pytest.mark.handful(1)
 def test_random_motions_keep_limits_between_samples_and_rest_at_both_ends(harmonics):
     family = MotionFamily(LIMITS, 4.0, harmonics)
     draws = np.random.default_rng(harmonics).normal(0, 3, (200, 3 * family.width))

@@ -37,6 +37,7 @@ def test_the_covariance_is_the_spread_of_many_draws():
 
 
 @pytest.mark.parametrize("noise", [1e-5, 1e-4, 1e-3])
+@pytest.mark.handful(1)
 def test_accelerations_of_noisy_positions_are_within_a_few_percent(noise):
     t = np.arange(5000) * 2e-3
     q, qd, qdd = waves(t)

@@ -21,7 +21,7 @@ def inertial_rank(robot: Robot) -> int:
     return numerical_rank(columns[:, np.tile(INERTIAL, len(robot.link_names))])
 
 
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_arms_have_the_published_number_of_base_parameters(name):
     columns = stacked_regressor(load_robot(name, engine="python"))

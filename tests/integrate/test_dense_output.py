@@ -174,8 +174,8 @@ def test_rows_at_a_millisecond_of_the_swing_follow_its_truth(arms, reference, dr
 @pytest.mark.parametrize(
     ("scenario", "setting"),
     [
-        ("arm5_hold", {"integrator": {"method": "rodas"}, "duration": 1}),
         ("arm5_fall", {"integrator": {"method": "rk54"}, "duration": 0.5}),
+        ("arm5_hold", {"integrator": {"method": "rodas"}, "duration": 1}),
         ("arm5_fall", {"integrator": {"method": "rodas"}, "duration": 0.5}),
         ("puma560_hold", {"integrator": {"method": "rodas"}, "duration": 0.5}),
         ("arm5_hold_pi", {"integrator": {"method": "rodas"}, "control.period": 0.01, "duration": 0.5}),

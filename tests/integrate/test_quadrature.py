@@ -37,6 +37,7 @@ def test_a_panel_is_exact_up_to_degree_7_and_its_error_is_that_of_simpsons_rule(
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.handful(10)
 def test_a_rate_that_turns_many_times_within_a_step_is_integrated_to_the_tolerance(seed):
     draw = Random(seed)
     t, h, turns, phase = draw.uniform(0, 5), draw.uniform(0.01, 3), draw.uniform(0.1, 20), draw.uniform(0, 6)

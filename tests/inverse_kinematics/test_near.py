@@ -166,7 +166,7 @@ def test_redundant_arms_take_steps_of_least_norm():
 
 @pytest.mark.parametrize("robot", ["ur5e", "panda", tree(13, 10)])
 @pytest.mark.parametrize("lanes", [1, None])
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_machine_code_gives_the_bits_of_floats(robot, lanes):
     arm = read_robot(robot)[0]
 

@@ -98,6 +98,7 @@ def test_puma_and_ur5e_have_eight_solutions_with_eight_names(shipped, name):
 
 
 @pytest.mark.parametrize("name", SIX)
+@pytest.mark.handful(4)
 def test_shipped_arms_have_what_brute_force_finds(shipped, name):
     arm = open_limits(shipped[name])
     rng = np.random.default_rng(3)
@@ -204,6 +205,7 @@ def test_arms_with_prismatic_joints_have_what_brute_force_finds(kinds):
 
 @pytest.mark.parametrize("first", range(4))
 @pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.handful(4)
 def test_three_joints_in_a_row_are_a_closed_form_wherever_they_are(first, parallel):
     """If two of the other three, in a row too, meet."""
     rng = np.random.default_rng(10)

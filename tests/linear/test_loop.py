@@ -141,6 +141,7 @@ def test_every_margin_puts_a_pole_of_the_closed_loop_on_the_limit_and_none_befor
 
 @pytest.mark.parametrize("dt", [None, 1e-3])
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.handful(12)
 def test_responses_are_those_of_python_control(seed, dt):
     loop = random_loop(seed, dt)
     w = np.geomspace(1e-2, 3e3, 300)

@@ -66,7 +66,7 @@ PATHS = [path for path, _ in numbers(load_robot_file(ROBOT).document)]
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.handful(13)
+@pytest.mark.handful(7)
 def test_the_condition_on_a_number_holds_where_the_file_with_it_is_accepted(path):
     robot = OpenRobot(ROBOT, [path])
     sound = trace(lambda x: [where(robot.sound([x]), 1.0, 0.0)], ["x"])

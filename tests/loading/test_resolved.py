@@ -17,6 +17,7 @@ def same_command(a, b):
 
 
 @pytest.mark.parametrize("name", shipped_names("robots"))
+@pytest.mark.handful(8)
 def test_a_resolved_robot_builds_the_same_arm(name, tmp_path):
     arm, data = read_robot(name)
     path = tmp_path / "again.yaml"

@@ -123,7 +123,7 @@ def check_all(read, document, under: tuple = ()) -> None:
 
 
 @pytest.mark.parametrize("control", CONTROLS)
-@pytest.mark.handful(7)
+@pytest.mark.handful(4)
 def test_a_controller_with_a_wrong_value_is_a_fault(control):
     without = {key: value for key, value in SCENARIO.items() if key not in ("inputs", "external", "payload")}
     check_all(read_scenario, {**without, "control": CONTROLS[control]}, ("control",))
@@ -134,7 +134,7 @@ def test_a_scenario_with_a_wrong_value_is_a_fault():
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "robots").glob("*.yaml")))
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_robot_with_a_wrong_value_is_a_fault(name):
     check_all(read_robot, yaml.safe_load((ROOT / f"robots/{name}.yaml").read_text()))
 
@@ -151,7 +151,7 @@ def test_a_study_with_a_wrong_value_is_a_fault(kind):
 
 @pytest.mark.parametrize("value", WRONG)
 @pytest.mark.parametrize("key", ["times", "via", "speed", "frequencies", "q", "csv", "amplitude", "ends"])
-@pytest.mark.handful(70)
+@pytest.mark.handful(35)
 def test_a_reference_of_a_wrong_value_alone_is_a_fault(key, value):
     scenario = {**SCENARIO, "inputs": None, "control": {**PD, "reference": {key: value}}}
     assert all("control.reference" in f"{fault.path}{fault.where}" for fault in faults_of(read_scenario, scenario))

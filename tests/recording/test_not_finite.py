@@ -86,7 +86,7 @@ def test_no_answer_of_an_arm_drops_a_number_that_is_not_finite(name, engine, met
         for j, name in enumerate(ROBOTS)
     ],
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_no_step_drops_a_number_that_is_not_finite(method, name, output):
     """Every two of methods, robots and outputs together."""
     model = ForwardModel(ROBOTS[name], dt=1e-3, method=method, output=output, external=[{"link": "J2"}])

@@ -48,7 +48,7 @@ def test_every_profile_is_on_the_page():
 
 
 @pytest.mark.parametrize(("command", "shown"), OUTPUT)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_a_command_prints_what_the_page_shows(command, shown, folder, capsys):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)
     assert steady(capsys.readouterr().out) == steady(shown)

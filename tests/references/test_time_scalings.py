@@ -73,6 +73,7 @@ def test_a_scaling_of_a_duration_is_its_closed_form(of, form):
 
 @pytest.mark.parametrize("name", FASTEST)
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.handful(40)
 def test_limits_are_met_to_rounding_and_one_of_them_is_reached(name, seed):
     rng = random.Random(seed)
     limits = [10 ** rng.uniform(*range_) for range_ in ((-1, 1), (-1, 2), (-0.5, 3.5))]

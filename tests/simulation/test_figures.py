@@ -37,11 +37,11 @@ def test_figures_have_the_same_bits_in_machine_code_and_on_floats(changes):
     assert found[0].figures == found[1].figures
 
 
-def test_an_adaptive_run_gathers_figures_at_all_its_moments():
+@pytest.mark.parametrize("engine", ["llvm", "python"])
+@pytest.mark.handful(1)
+def test_an_adaptive_run_gathers_figures_at_all_its_moments(engine):
     changes = {"integrator": {"method": "rk54"}, "duration": 0.05, "log.every": 0.01}
-    runs = [
-        armsim.simulate("two_link_hold", changes, engine=engine, measure=["iae_elbow"]) for engine in ("llvm", "python")
-    ]
+    runs = [armsim.simulate("two_link_hold", changes, engine=each, measure=["iae_elbow"]) for each in ("llvm", engine)]
     assert runs[0].figures == runs[1].figures
     assert runs[0].figures["iae_elbow"] == pytest.approx(runs[0].measures["iae_elbow"], rel=1e-12)
     assert runs[0].summary()["figures"]["moments"] == runs[0].summary()["moments"] + 1 == 1001

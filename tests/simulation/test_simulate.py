@@ -99,6 +99,7 @@ def test_a_scenario_that_was_read_runs_as_it_stands():
         armsim.simulate(read, {"duration": 1})
 
 
+@pytest.mark.slow
 def test_both_engines_leave_the_same_bits():
     native, floats = (
         armsim.simulate("arm5_hold", {"duration": 0.02, "log.every": 1e-3}, engine) for engine in ("llvm", "python")

@@ -166,6 +166,7 @@ def test_a_worker_that_is_killed_costs_no_rows_and_workers_need_no_files(workers
     assert bytes_in("out") == bytes_in("whole")
 
 
+@pytest.mark.slow
 def test_local_workers_give_the_same_bytes_and_end_with_the_study(whole):
     from multiprocessing import active_children
 

@@ -1,0 +1,8 @@
+"""Pictures as users get them."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def coarse_pictures():
+    """In place of that of all other tests."""
