@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from hashlib import sha256
 from typing import Any
 
 from armsim.expr import Table
@@ -49,6 +50,10 @@ def _describe(x: Any, parts: list[str]) -> None:
     elif isinstance(x, tuple):  # a named one
         parts.append(kind.__name__)
         _describe(tuple(x), parts)
+    elif hasattr(x, "as_quat"):  # SciPy's rotation
+        _describe(x.as_quat(), parts)
+    elif hasattr(x, "tobytes") and x.dtype.kind in "bif":  # NumPy's array, of no expressions
+        parts.append(f"array({x.dtype.str},{x.shape},{sha256(x.tobytes()).hexdigest()})")
     else:
         raise TypeError(f"no text for {kind.__name__}")
 

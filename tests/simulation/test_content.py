@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from armsim.batches.variants import Variants
 from armsim.loading import read_scenario
@@ -119,3 +121,18 @@ def test_formulas_that_agree_in_value_but_not_in_an_open_parameter_differ():
 
 def test_what_has_no_text_has_no_key():
     assert content_of([1.0, lambda t: t]) == ""
+    assert content_of(np.array([1.0, None])) == ""
+
+
+def test_arrays_and_rotations_are_told_by_their_numbers_and_shapes():
+    turns = [Rotation.from_rotvec([0.0, 0.0, angle]) for angle in (0.5, 0.25)]
+    numbers = [np.arange(6.0), np.arange(6.0).reshape(2, 3), -np.arange(6.0), np.arange(6), np.array([1.0, np.nan])]
+    texts = [content_of(x) for x in [*numbers, *turns]]
+    assert "" not in texts
+    assert len({*texts}) == len(texts)
+    assert texts == [content_of(x) for x in [np.arange(12.0)[::2] / 2, *(x.copy() for x in numbers[1:]), *turns]]
+
+
+@pytest.mark.parametrize("name", ["arm5_fastest", "ur5e_path"])
+def test_motions_that_are_computed_from_a_path_have_a_key(name):
+    assert key(name)
