@@ -114,13 +114,11 @@ def command(
     on its link, bearing and drive together, in the joint's own frame, z its axis; of the tool and other frames that carry a
     payload, what a sensor there exerts on it, in that frame. Force and moment about the frame's origin, along its axes.
     """
-    from armsim.actuation import drive_torques, motor_demands
+    from armsim.actuation import any_sticks, drive_torques, motor_demands
     from armsim.actuation.elastic_drive import rotor_positions
     from armsim.arm.overload import above_nominal, overloads
     from armsim.dynamics import contact_wrenches
     from armsim.dynamics.internal import InternalWrenches, carriers
-    from armsim.files.new_file import check_output
-    from armsim.plant import slipping
 
     changed = overrides if payload is None else overrides | _payload(payload)
     if files.trajectory is not None:
@@ -137,6 +135,8 @@ def command(
             )
         if files.output is None:
             raise UsageError.of("--trajectory", "a file for the torques", "no -o", "add for example -o torques.csv")
+        from armsim.files.new_file import check_output
+
         check_output(files.output, [files.trajectory, robot], files.force)
         from armsim.arm.robot import load_robot
 
@@ -153,7 +153,11 @@ def command(
     holding = not any([*rates, *changes])
     torque = drive_torques(arm, pose, rates, changes)
     voltage, current = motor_demands(arm, rates, torque)
-    slips = slipping(arm, pose) if holding else None
+    slips = None
+    if holding and any_sticks(arm):
+        from armsim.plant import slipping
+
+        slips = slipping(arm, pose)
     exceeded = overloads(arm, rates, torque, voltage, current)
     internal = InternalWrenches(arm, pose, rates, changes, partial(contact_wrenches, arm, pose, rates))
     carried = {name: internal.at(name) for name in carriers(arm)} if wrenches else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import pickle
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -198,11 +199,12 @@ def joint_values(option: str, text: str | None, arm: Arm, degrees: bool = False)
         UsageError: There are not as many as joints, or one is beyond its bounds.
         FileFaults: One is not a number.
     """
+    if text is None:
+        return list(arm.initial) if option == "q" else [0.0] * arm.n
+
     from armsim.formulas.bounds import BOUNDS
     from armsim.formulas.units import units_of, written_unit
 
-    if text is None:
-        return list(arm.initial) if option == "q" else [0.0] * arm.n
     names = ", ".join(arm.joint_names)
     parts = text.split(",")
     if len(parts) != arm.n:
@@ -262,18 +264,25 @@ def doubts_of(scenario: Scenario) -> list[Doubt]:
 
 
 def read_robot(robot: str, overrides: Mapping[str, Any]) -> Arm:
-    """The arm of a robot file; the doubts about it are printed.
+    """The arm of a robot file; the doubts about it are printed. One that is known without any is not read again.
 
     Raises:
         FileFaults: It cannot be used.
     """
+    from armsim.files.known_data import KnownData
+
+    known = KnownData("arm", robot, overrides)
+    before = known.data()
+    if before is not None:
+        return pickle.loads(before.encode("latin-1"))  # no more is trusted than code that is kept there
     from armsim.loading import load_robot_file
     from armsim.loading.plausible import doubts
     from armsim.loading.robot_file import built
 
     file = load_robot_file(robot, overrides)
     arm = built(file)
-    tell([*file.remarks, *doubts(arm, file.document)])
+    if not tell([*file.remarks, *doubts(arm, file.document)]):
+        known.keep(pickle.dumps(arm).decode("latin-1"), file.sources)
     return arm
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from typing import Any
 
 from armsim.expr.graph import NUMBERS, Expr, fused, graph_of, select
@@ -149,6 +148,8 @@ def _fma_in_python(a: float, b: float, c: float) -> float:
         return product + c
     if not math.isfinite(c):
         return c  # where the product overflows, too
+    from fractions import Fraction  # which is seldom reached
+
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     try:
         return float(exact)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from armsim.expr import Table, fma, lookup
 from armsim.geometry.shapes import Gap, polar
+from armsim.records import record
 from armsim.spatial import Scalar, Vector
 
 
-@dataclass(frozen=True)
+@record
 class HeightField:
     """A surface of heights z on a rectangular grid, bilinear in each cell (as the terrain of DynaMechs).
 

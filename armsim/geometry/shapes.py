@@ -7,11 +7,11 @@ centres. There, where more than one direction is nearest, one of them is taken f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from armsim.expr import absolute, chosen, maximum, sqrt, where
 from armsim.geometry.surface import SoftSurface, Surface
+from armsim.records import record
 from armsim.spatial import ZERO, Pose, Scalar, Vector, X, Y, Z
 
 Gap = tuple[Scalar, Vector]  # signed distance [m], outward unit normal
@@ -24,7 +24,7 @@ class Geometry(Protocol):
         """The signed distance of a point from the surface [m], below 0 inside, and the outward unit normal there."""
 
 
-@dataclass(frozen=True)
+@record
 class Plane:
     """A half-space.
 
@@ -40,7 +40,7 @@ class Plane:
         return self.normal.dot(point - self.point), self.normal
 
 
-@dataclass(frozen=True)
+@record
 class Sphere:
     """A sphere about the origin, of a radius [m]."""
 
@@ -55,7 +55,7 @@ class Sphere:
         return polar(direction)[1] * self.radius
 
 
-@dataclass(frozen=True)
+@record
 class Box:
     """A box about the origin, its edges along the axes: half their lengths [m]."""
 
@@ -74,7 +74,7 @@ class Box:
         return Vector(*(where(d < 0.0, -h, h) for d, h in zip(direction, self.half, strict=True)))
 
 
-@dataclass(frozen=True)
+@record
 class Cylinder:
     """A cylinder about the origin, its axis along z: its radius and half its height [m]."""
 
@@ -97,7 +97,7 @@ class Cylinder:
         return end.plus(self.radius, polar(Vector(x, y, 0.0), X)[1])
 
 
-@dataclass(frozen=True)
+@record
 class Obstacle:
     """A shape of a name at its place in the world; without a surface nothing can touch it."""
 

@@ -10,7 +10,6 @@ from armsim.actuation.elastic_drive import elastic_joints, rigid_reasons
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm
-from armsim.plant.column_kinds import WRENCH
 from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
 
 if TYPE_CHECKING:
@@ -55,6 +54,8 @@ def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> str:
         [name, *zip(numbers([*f, *n], digits), ["N"] * 3 + ["N·m"] * 3, strict=True)]
         for name, (n, f) in wrenches.items()
     ]
+    from armsim.plant.column_kinds import WRENCH
+
     return table(["at", *WRENCH], rows)
 
 
