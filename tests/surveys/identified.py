@@ -14,6 +14,7 @@ import numpy as np
 import yaml
 
 import armsim
+from armsim.document.paths import parse_path
 from armsim.identification.identification import Identification
 from tests.identification.simulated import ROD, inside, logged
 
@@ -28,8 +29,9 @@ class Case:
     truth: dict
     amplitude: list
     start: list
-    seconds: float = 20.0
     step: float = 1e-3
+    output: str = "voltage"
+    seconds: float = 20.0
 
 
 @dataclass
@@ -41,20 +43,25 @@ class Outcome:
     inside: list
 
 
-def _with_friction(robot, friction):
+def _case(robot, friction, amplitude, start, step=1e-3):
+    """An arm under voltages with friction and torque constants of its own."""
+    truth = {}
     for joint, (viscous, coulomb, Kp) in zip(robot["joints"], friction, strict=True):
         joint["friction"] = {"viscous": viscous, "coulomb": coulomb}
         joint.setdefault("motor", {"Ra": 1.0})["Kp"] = Kp
-    return robot
-
-
-def _case(robot, friction, amplitude, start, step=1e-3):
-    robot = _with_friction(robot, friction)
-    truth = {}
-    for joint, (viscous, coulomb, Kp) in zip(robot["joints"], friction, strict=True):
         at = f"joints[{joint['name']}]"
         truth |= {f"{at}.friction.viscous": viscous, f"{at}.friction.coulomb": coulomb, f"{at}.motor.Kp": Kp}
-    return Case(robot, truth, amplitude, start, step=step)
+    return Case(robot, truth, amplitude, start, step)
+
+
+def _puma560():
+    """Under torques, with the published friction of its motors, which differs by direction."""
+    robot, truth = _shipped("puma560"), {}
+    for joint in robot["joints"]:
+        at, motor = f"joints[{joint['name']}].motor", joint["motor"]
+        truth[f"{at}.viscous"] = motor["viscous"]
+        truth |= {f"{at}.coulomb.{side}": x for side, x in motor["coulomb"].items()}
+    return Case(robot, truth, [100.0, 60.0, 30.0, 4.0, 3.0, 2.5], [0.0, -1.57, -1.57, 0.0, 0.0, 0.0], 5e-4, "torque")
 
 
 def _shipped(name):
@@ -73,22 +80,49 @@ CASES = {
         [0.1, -0.3, -1.4, 0.2, -0.1],
         2.5e-4,
     ),
+    "puma560": _puma560(),
 }
 
 
+def _set(robot, path, x):
+    """Replace a number of a robot file."""
+    *steps, last = parse_path(path)
+    for step in steps:
+        names = [joint["name"] for joint in robot] if isinstance(robot, list) else []
+        robot = robot[names.index(step) if step in names else step]
+    robot[last] = x
+
+
 def trial(case, seed):
-    """A log of a case, and what is found from it by a file whose numbers are all a third off."""
-    amplitude = np.array(case.amplitude)
+    """A log of a case, and what is found from it by a file whose numbers are all off."""
     log = logged(
-        case.robot, case.seconds, 500, amplitude, 3e-4, 12, late=1, seed=seed, start=case.start, step=case.step
+        case.robot,
+        case.seconds,
+        500,
+        np.array(case.amplitude),
+        3e-4,
+        12,
+        late=1,
+        seed=seed,
+        output=case.output,
+        start=case.start,
+        step=case.step,
     )
     robot = copy.deepcopy(case.robot)
-    for joint in robot["joints"]:
-        joint["friction"] = {key: x * 1.3 for key, x in joint["friction"].items()}
-        joint["motor"]["Kp"] *= 0.8
-    found = armsim.identify(log, robot, ["friction", "joints[*].motor.Kp"], delay=True)
+    for path, x in case.truth.items():
+        _set(robot, path, x * (0.8 if path.endswith("Kp") else 1.3))
+    found = armsim.identify(log, robot, [*case.truth], delay=True)
     truth = {**case.truth, "delay": 1 / 500}
     return Outcome(found, truth, [*inside(found, truth).values()])
+
+
+def told(name, outcomes):
+    """How often intervals cover the truth, of each number and of all."""
+    covered = np.mean([outcome.inside for outcome in outcomes], axis=0)
+    lines = [f"{path:32} {share:.1%}" for path, share in zip(outcomes[0].truth, covered, strict=True)]
+    explained = np.mean([outcome.found.explained for outcome in outcomes])
+    of = f"{name}, {len(outcomes)} logs: {covered.mean():.1%} of all intervals cover the truth"
+    return "\n".join([*lines, f"{of}, {explained:.1%} of the logs are explained"])
 
 
 def main():
@@ -96,14 +130,11 @@ def main():
     parser.add_argument("--arm", default="rod", choices=CASES)
     parser.add_argument("--cases", type=int, default=200)
     given = parser.parse_args()
-    outcomes = [trial(CASES[given.arm], seed) for seed in range(given.cases)]
-    covered = np.mean([outcome.inside for outcome in outcomes], axis=0)
-    for path, share in zip(outcomes[0].truth, covered, strict=True):
-        print(f"{path:32} {share:.1%}")
-    explained = np.mean([outcome.found.explained for outcome in outcomes])
-    print(
-        f"{given.arm}: {covered.mean():.1%} of all intervals cover the truth, {explained:.1%} of the logs are explained"
-    )
+    outcomes = []
+    for seed in range(given.cases):
+        outcomes.append(trial(CASES[given.arm], seed))
+        if len(outcomes) in (given.cases, *range(0, given.cases, 20)):
+            print(told(given.arm, outcomes), flush=True)
 
 
 if __name__ == "__main__":
