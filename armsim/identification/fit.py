@@ -22,6 +22,7 @@ ROBUST = 4.0  # standard deviations from which residuals count less
 TRIALS = 30  # steps of a fit
 SHORTER = (0.25, 0.0)  # shares of the step of a window's start that are tried where the whole step is
 WIDER = 3.0  # how many times more rows another estimate of starts takes
+POOR = 1.2  # times the median of what a row of a window costs, from which other starts of it are tried
 WORSE = 1.0  # by so much worse than before, in half a sum of squares
 ROUGH = 1e-4  # share of the cost, by which a step must promise to lower it where the fit is rough
 SAME = 0.05  # relative change of the noise, up to which it counts as settled
@@ -174,8 +175,11 @@ class Fitting:
         return self.guess
 
     def _still(self, starts: Array) -> Array:
-        """Starts at rest."""
-        return starts * np.repeat([1.0, 0.0], self.shooting.n)
+        """Starts with joints at rest that may be, as far as the sensors tell."""
+        n = self.shooting.n
+        slow = np.abs(starts) < self.loose
+        slow[:, :n] = False
+        return np.where(slow, 0.0, starts)
 
     def _tried(self, found: Fit, new: Array, before: Array) -> tuple[Array, Array, float] | None:
         """Starts, residuals and cost of other values, each window from the best of some starts; None where they are impossible.
@@ -196,7 +200,8 @@ class Fitting:
         residuals = np.full((len(tried), *windows.q.shape), np.nan)
         residuals[0] = self._residuals(new, tried[0])
         costs = self._costs(tried, residuals, found.sigma)
-        worse = np.flatnonzero(~(costs[0] <= before + WORSE))
+        usual = POOR * np.median(before / np.bincount(windows.of)) * np.bincount(windows.of)
+        worse = np.flatnonzero(~(costs[0] <= np.minimum(before + WORSE, usual)))
         if len(worse):
             residuals[1:] = self.exact.candidates(windows, new, tried[1:], worse) - windows.q
             costs = self._costs(tried, residuals, found.sigma)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ Ints = NDArray[np.int64]
 GAP = 20.0  # median steps of time without a row, over which nothing is simulated
 LONGEST_STEP = 1e-3  # s
 NEAR = 0.02  # s on either side of an instant, from which a velocity is estimated
+BEYOND = 1.0  # s before and after a log, more than any delay
 LEAST_NEAR = 3  # rows on either side
 THIRD = 20.0  # sum of the squares of the third difference's coefficients
 EVEN = 1e-3  # share of a quantum that values on a grid may be off
@@ -77,17 +79,22 @@ class Windows:
         n = self.q.shape[1]
         made = np.empty((len(which), self.steps, n))
         edges = np.arange(self.steps + 1) * self.h - delay
-        for k, log in enumerate(self.logs):
+        for k, (times, whole) in enumerate(self.integrals):
             mine = np.flatnonzero(self.log[which] == k)
-            if not len(mine):
-                continue
-            times = self.begin[which[mine], None] + edges
-            ends = np.concatenate([[min(log.t[0], times.min()) - 1.0], log.t, [max(log.t[-1], times.max()) + 1.0]])
-            held = np.concatenate([log.inputs[:1], log.inputs])
+            at = self.begin[which[mine], None] + edges
             for i in range(n):
-                whole = np.concatenate([[0.0], np.cumsum(held[:, i] * np.diff(ends))])
-                made[mine, :, i] = np.diff(np.interp(times, ends, whole), axis=1) / self.h
+                made[mine, :, i] = np.diff(np.interp(at, times, whole[:, i]), axis=1) / self.h
         return made
+
+    @cached_property
+    def integrals(self) -> list[tuple[Array, Array]]:
+        """Of each log times, shape (m + 2,), and integrals of its inputs up to these, shape (m + 2, n)."""
+        beyond, found = self.steps * self.h + BEYOND, []
+        for log in self.logs:
+            times = np.concatenate([log.t[:1] - beyond, log.t, log.t[-1:] + beyond])
+            steps = np.concatenate([log.inputs[:1], log.inputs]) * np.diff(times)[:, None]
+            found.append((times, np.concatenate([np.zeros((1, self.q.shape[1])), np.cumsum(steps, axis=0)])))
+        return found
 
     def starts(self, wider: float = 1.0) -> Array:
         """Positions and velocities at their beginnings, from the rows near these, shape (w, 2n)."""

@@ -23,8 +23,10 @@ def found_of(log, robot=BEGUN, open=("friction", "joints[*].motor.Kp"), **option
 def test_a_log_without_noise_gives_the_numbers_it_was_made_with():
     found = found_of(logged(rod()))
     for path, x in TRUTH.items():
-        # the model is the one that made it, event by event; the fit ends where a step promises a fifth of a deviation
-        assert found[path].value == pytest.approx(x, rel=1e-5)
+        assert (
+            found[path].within < 1e-4 * x
+        )  # what the sensor's curvature passes for noise: the model is the one that made it
+    assert all(inside(found, TRUTH).values())
     assert found.explained
     assert found.unseen == () == found.close
 
