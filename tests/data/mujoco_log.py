@@ -30,25 +30,32 @@ XML = """
   </actuator>
 </mujoco>
 """
-model = mujoco.MjModel.from_xml_string(XML)
-data = mujoco.MjData(model)
-data.qpos[:] = [-1.5, 0.2]
-draw = np.random.default_rng(7)
-rows, rate = 1000, 125
-steps = round(1 / rate / model.opt.timestep)
-t = np.arange(rows) / rate
-u = np.zeros((rows, 2))
-for i, size in enumerate((7.0, 3.0)):
-    for frequency in (0.23, 0.51, 0.97, 1.63):
-        u[:, i] += size / 3 * np.sin(2 * np.pi * frequency * (1 + 0.17 * i) * t + draw.uniform(0, 6.28))
-u = u.round(4)
-q = np.zeros((rows, 2))
-for k in range(rows):
-    q[k] = data.qpos
-    data.ctrl[:] = u[k]
-    for _ in range(steps):
-        mujoco.mj_step(model, data)
-q += 1e-4 * draw.standard_normal(q.shape)
-heading = "t_s,q_A_rad,q_B_rad,voltage_A_V,voltage_B_V"
-form = ["%.3f", "%.5f", "%.5f", "%.4f", "%.4f"]
-np.savetxt(Path(__file__).with_suffix(".csv"), np.column_stack([t, q, u]), form, ",", header=heading, comments="")
+
+
+def main():
+    model = mujoco.MjModel.from_xml_string(XML)
+    data = mujoco.MjData(model)
+    data.qpos[:] = [-1.5, 0.2]
+    draw = np.random.default_rng(7)
+    rows, rate = 1000, 125
+    steps = round(1 / rate / model.opt.timestep)
+    t = np.arange(rows) / rate
+    u = np.zeros((rows, 2))
+    for i, size in enumerate((7.0, 3.0)):
+        for frequency in (0.23, 0.51, 0.97, 1.63):
+            u[:, i] += size / 3 * np.sin(2 * np.pi * frequency * (1 + 0.17 * i) * t + draw.uniform(0, 6.28))
+    u = u.round(4)
+    q = np.zeros((rows, 2))
+    for k in range(rows):
+        q[k] = data.qpos
+        data.ctrl[:] = u[k]
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+    q += 1e-4 * draw.standard_normal(q.shape)
+    heading = "t_s,q_A_rad,q_B_rad,voltage_A_V,voltage_B_V"
+    form = ["%.3f", "%.5f", "%.5f", "%.4f", "%.4f"]
+    np.savetxt(Path(__file__).with_suffix(".csv"), np.column_stack([t, q, u]), form, ",", header=heading, comments="")
+
+
+if __name__ == "__main__":
+    main()
