@@ -195,15 +195,17 @@ class Fitting:
             return None
         windows, own = self.windows, found.equations.starts
         follows = found.starts + found.equations.back @ ((new - found.values) / self.scale)
-        shorter = (follows + share * own for share in SHORTER)
-        tried = np.stack([follows + own, *shorter, found.starts, self._still(follows)])
-        residuals = np.full((len(tried), *windows.q.shape), np.nan)
-        residuals[0] = self._residuals(new, tried[0])
+        tried = (follows + own)[None]
+        residuals = self._residuals(new, tried[0])[None]
         costs = self._costs(tried, residuals, found.sigma)
         usual = POOR * np.median(before / np.bincount(windows.of)) * np.bincount(windows.of)
         worse = np.flatnonzero(~(costs[0] <= np.minimum(before + WORSE, usual)))
         if len(worse):
-            residuals[1:] = self.exact.candidates(windows, new, tried[1:], worse) - windows.q
+            shorter = (follows + share * own for share in SHORTER)
+            arrived = np.roll(self.exact.arrivals(windows, new, tried[0], worse - 1), 1, axis=0)
+            more = np.stack([*shorter, found.starts, self._still(follows), arrived, self._still(arrived)])
+            others = self.exact.candidates(windows, new, more, worse) - windows.q
+            tried, residuals = np.concatenate([tried, more]), np.concatenate([residuals, others])
             costs = self._costs(tried, residuals, found.sigma)
         best = np.argmin(costs, axis=0)
         each, rows = np.arange(len(best)), np.arange(len(windows.q))

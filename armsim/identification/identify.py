@@ -33,7 +33,7 @@ WINDOW, SHARE = 1.0, 30.0  # windows are that long [s], or that part of the log
 SHORT = 5.0  # how much shorter windows are at first, which bear with wrong numbers
 HELD_BACK = 0.2  # share of each log, its end, that is not fitted
 MOVING = (12.0, 3.0)  # how many times its noise, and its resolution, a joint must move to be seen
-BLOCK = 20  # blocks of a window, whose means show what is slow
+BLOCK, LEAST_BLOCK = 20, 4  # blocks of a window, whose means show what is slow, and rows of one
 NOTICED = (
     0.35,
     1.2,
@@ -270,14 +270,15 @@ def _close(unknowns: Unknowns, covariance: Array, known: Known) -> tuple[tuple[s
 def _residual(arm: Arm, i: int, fit: Fit, windows: Windows, sensor: Sensor) -> JointResidual:
     """What is left of a joint's motion, and whether its sensor accounts for that."""
     residuals = fit.residuals[:, i]
-    block = np.maximum(windows.steps // BLOCK, 1)
-    blocks = windows.of * (BLOCK + 2) + windows.at // block
+    firsts = np.searchsorted(windows.of, windows.of)
+    block = max(len(residuals) // (len(windows.log) * BLOCK), LEAST_BLOCK)
+    blocks = windows.of * len(residuals) + (np.arange(len(residuals)) - firsts) // block
     _, which, counts = np.unique(blocks, return_inverse=True, return_counts=True)
     means = np.bincount(which, residuals) / counts
-    enough = counts >= 3
+    enough = counts >= LEAST_BLOCK - 1
     rms = float(np.sqrt(np.mean(residuals**2)))
     noise = min(rms, float(np.sqrt(np.mean((residuals - means[which]) ** 2))))
-    slow = float(np.mean(means[enough] ** 2 - noise**2 / counts[enough])) if enough.any() else 0.0
+    slow = float(np.mean(means[enough] ** 2 - noise**2 / (counts[enough] - 1))) if enough.any() else rms**2
     slow = math.sqrt(max(slow, 0.0))
     inside = np.flatnonzero(np.diff(windows.of) == 0)
     pairs = residuals[inside], residuals[inside + 1]

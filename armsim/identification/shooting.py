@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -95,23 +96,37 @@ class Shooting:
 
     def _run(self, windows: Windows, which: Ints, rows: Ints, values: Array, starts: Array) -> Array:
         """Positions at rows for each of r vectors of unknowns, from starts of shape (r, windows, 2n): shape (r, rows, n)."""
-        n, (runs, count), known = self.n, starts.shape[:2], self.unknowns
-        delays = np.zeros(runs) if known.delay is None else values[:, known.delay]
-        offsets = values[:, known.offsets] if known.offsets else np.zeros((runs, n))
-        inputs = np.empty((runs, count, windows.steps, n))
-        for delay in set(delays.tolist()):
-            inputs[delays == delay] = windows.inputs(which, delay)
-        held, flat = inputs.reshape(-1, windows.steps, n), starts.reshape(-1, 2 * n)
-        opened = np.repeat(values[:, : known.opened], count, axis=0)
-        state = self.model.state(flat[:, :n], flat[:, n:], held[:, 0], opened)
-        motion = np.asarray(self.model.rollout(state, held, opened)).reshape(runs, count, windows.steps + 1, -1)
+        n, known = self.n, self.unknowns
+        motion = self._motions(windows, which, values, starts)
         at, of, s = windows.at[rows], np.searchsorted(which, windows.of[rows]), windows.share[rows]
         found = motion[:, of, at, :n]
         between = np.flatnonzero(s)
         if len(between):
             first, last = (motion[:, of[between], at[between] + k, : 2 * n] for k in (0, 1))
             found[:, between] = _hermite(first, last, s[between, None], windows.h, n)
-        return np.asarray(found + offsets[:, None])
+        return found + values[:, None, known.offsets] if known.offsets else found
+
+    def arrivals(self, windows: Windows, values: Array, starts: Array, only: Ints) -> Array:
+        """Where some windows' motions are as the next ones begin, shape (w, 2n); else the next one's start."""
+        after = np.diff(windows.begin, append=math.inf) / windows.h + 1e-6
+        after[np.diff(windows.log, append=-1) != 0] = math.inf
+        found = np.roll(starts, -1, axis=0)
+        for which, _ in self._groups(windows, 1, only[after[only] < windows.steps + 1]):
+            motion = self._motions(windows, which, values[None], starts[None, which])[0]
+            found[which] = motion[np.arange(len(which)), after[which].astype(int), : 2 * self.n]
+        return found
+
+    def _motions(self, windows: Windows, which: Ints, values: Array, starts: Array) -> Array:
+        """States of windows at all steps, as `_run` takes them, shape (r, windows, steps + 1, len(slots))."""
+        n, (runs, count) = self.n, starts.shape[:2]
+        delays = np.zeros(runs) if self.unknowns.delay is None else values[:, self.unknowns.delay]
+        inputs = np.empty((runs, count, windows.steps, n))
+        for delay in set(delays.tolist()):
+            inputs[delays == delay] = windows.inputs(which, delay)
+        held, flat = inputs.reshape(-1, windows.steps, n), starts.reshape(-1, 2 * n)
+        opened = np.repeat(values[:, : self.unknowns.opened], count, axis=0)
+        state = self.model.state(flat[:, :n], flat[:, n:], held[:, 0], opened)
+        return np.asarray(self.model.rollout(state, held, opened)).reshape(runs, count, windows.steps + 1, -1)
 
 
 def _hermite(first: Array, last: Array, s: Array, h: float, n: int) -> Array:

@@ -155,8 +155,8 @@ def cut(logs: Sequence[MeasuredLog], spans: Sequence[tuple[int, float, float]], 
     for k, start, end in spans:
         log = logs[k]
         inside = np.flatnonzero((log.t >= start) & (log.t <= end))
-        apart = np.diff(log.t[inside])
-        for rows in np.split(inside, np.flatnonzero(apart > GAP * np.median(apart)) + 1):
+        gaps = np.diff(log.t[inside])
+        for rows in np.split(inside, np.flatnonzero(gaps > GAP * np.median(gaps)) + 1):
             span = float(log.t[rows[-1]] - log.t[rows[0]])
             count = max(1, round(span / seconds))
             which = ((log.t[rows] - log.t[rows[0]]) * count / max(span, h) * (1.0 + 1e-12)).astype(int)
@@ -164,12 +164,15 @@ def cut(logs: Sequence[MeasuredLog], spans: Sequence[tuple[int, float, float]], 
             pieces += [(k, part) for part in parts if len(part) > 1]
     times = [logs[k].t[rows] - logs[k].t[rows[0]] for k, rows in pieces]
     at = np.concatenate([*times, np.zeros(0)]) / h
+    apart = math.ceil(
+        max(float(np.median(np.diff(log.t))) for log in logs) / h - 1e-6
+    )  # a row on, the next window begins
     whole = np.floor(at + 1e-6)
     share = at - whole
     return Windows(
         logs=tuple(logs),
         h=h,
-        steps=int(whole.max(initial=0)) + 1,
+        steps=int(whole.max(initial=0)) + apart,
         log=np.array([k for k, _ in pieces], dtype=np.int64),
         begin=np.array([logs[k].t[rows[0]] for k, rows in pieces]),
         first=np.array([rows[0] for _, rows in pieces], dtype=np.int64),

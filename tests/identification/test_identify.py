@@ -71,8 +71,10 @@ def test_a_voltage_shows_of_torque_constant_resistance_and_viscous_friction_two_
     assert inside(found, {"joints[A].friction.coulomb": 0.3}, 3.0)
 
 
-def test_a_model_without_the_friction_of_the_arm_is_noticed():
-    found = found_of(logged(rod(), noise=1e-4), rod(0.05, None), ["joints[A].motor.Kp"])
+@pytest.mark.parametrize("rate", [100, 250])
+def test_a_model_without_the_friction_of_the_arm_is_noticed(rate):
+    """However few rows a window has."""
+    found = found_of(logged(rod(), noise=1e-4, rate=rate), rod(0.05, None), ["joints[A].motor.Kp"])
     assert not found.explained
     assert found.residuals[0].slow > 3.0 * found.residuals[0].noise
 
