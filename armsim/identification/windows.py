@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from armsim.recording.measured_log import MeasuredLog
@@ -19,7 +20,6 @@ LONGEST_STEP = 1e-3  # s
 NEAR = 0.02  # s on either side of an instant, from which a velocity is estimated
 BEYOND = 1.0  # s before and after a log, more than any delay
 LEAST_NEAR = 3  # rows on either side
-THIRD = 20.0  # sum of the squares of the third difference's coefficients
 EVEN = 1e-3  # share of a quantum that values on a grid may be off
 
 
@@ -120,7 +120,9 @@ def sensors_of(logs: Sequence[MeasuredLog]) -> list[Sensor]:
     """The noise and the resolution of every joint's sensor, from its rows alone."""
     found = []
     for i in range(logs[0].q.shape[1]):
-        third = np.concatenate([np.diff(log.q[:, i], 3) for log in logs if len(log.t) > 3] or [np.zeros(1)])
+        noise = np.concatenate(
+            [third_differences(log.t, log.q[:, i]) for log in logs if len(log.t) > 3] or [np.zeros(1)]
+        )
         values = np.unique(np.concatenate([log.q[:, i] for log in logs]))
         rows = sum(len(log.t) for log in logs)
         quantum = 0.0
@@ -132,8 +134,15 @@ def sensors_of(logs: Sequence[MeasuredLog]) -> list[Sensor]:
             quantum = float(apart.sum() / whole.sum())
             if np.abs(apart / quantum - whole).max() > EVEN * whole.max():
                 quantum = 0.0
-        found.append(Sensor(float(np.sqrt(np.mean(third**2) / THIRD)), quantum))
+        found.append(Sensor(float(np.sqrt(np.mean(noise**2))), quantum))
     return found
+
+
+def third_differences(t: Array, x: Array) -> Array:
+    """Divided differences of third order, which no parabola has, scaled to the variance of white noise, shape (m - 3,)."""
+    t4, x4 = (sliding_window_view(values, 4) for values in (t, x))
+    weights = 1.0 / (t4[:, :, None] - t4[:, None] + np.eye(4)).prod(axis=2)
+    return np.asarray((weights * x4).sum(axis=1) / np.linalg.norm(weights, axis=1))
 
 
 def step_of(logs: Sequence[MeasuredLog], dt: float | None) -> float:

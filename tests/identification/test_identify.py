@@ -64,6 +64,10 @@ def test_a_voltage_shows_of_torque_constant_resistance_and_viscous_friction_two_
     # Kp'/Kp = Ra'/Ra, and viscous' = (Kp/Ra)² Ra' - 2 (Kp/Ra) Kp'
     expected = dict(zip(paths, (-0.25, 0.5, 1.0), strict=True))
     assert direction.factors == pytest.approx(expected, rel=2e-3)  # by far more than noise of 1e-5 rad leaves
+    # of all solutions it is the one nearest to the file, in shares of its numbers
+    written = np.array([0.04, 0.55, 1.0])
+    far, along = (np.array([x[path] for path in paths]) for x in (found.values, direction.factors))
+    assert abs(((far - written) / written) @ (along / written)) < 1e-3 * np.linalg.norm(along / written)
     viscous, Kp, Ra = (found[path].value for path in paths)
     assert Kp / Ra == pytest.approx(0.5, rel=1e-4)
     assert Kp**2 / Ra + viscous == pytest.approx(0.3, rel=1e-4)
@@ -101,6 +105,16 @@ def test_rows_that_are_missing_and_uneven_do_no_harm():
     assert all(inside(found, TRUTH, 3.0).values())
 
 
+def test_rows_between_steps_do_no_harm():
+    """Rows 3 and 4 ms apart, steps of 3.5 ms: half of all rows are between two."""
+    log = logged(rod(), noise=1e-6, rate=1000, held=7)
+    keep = np.isin(np.arange(len(log.t)) % 7, (0, 3))
+    found = found_of(replace(log, t=log.t[keep], q=log.q[keep], inputs=log.inputs[keep]), dt=4e-3)
+    assert found.dt == pytest.approx(3.5e-3)
+    assert all(inside(found, TRUTH, 3.0).values())
+    assert all(found[path].within < 1e-3 * x for path, x in TRUTH.items())
+
+
 def test_offsets_of_sensors_are_told_from_gravity():
     found = found_of(logged(rod(), noise=1e-5, offset=0.02), offsets=True)
     assert all(inside(found, {**TRUTH, "offset[A]": 0.02}, 3.0).values())
@@ -122,6 +136,15 @@ def test_what_is_trusted_stays_where_the_log_says_less():
     assert all(found[path].within is not None for path in paths)
     assert found["joints[A].motor.Ra"].value == pytest.approx(1.0, abs=0.2)
     assert inside(found, {"joints[A].motor.Kp": 0.5, "joints[A].motor.Ra": 1.0}, 1.5)
+
+
+def test_what_is_trusted_decides_along_what_the_log_cannot_see():
+    """The log tells Kp/Ra = 0.5 and Kp²/Ra + viscous = 0.3: with Ra = r the rest follows, and what the file says decides r."""
+    paths = ["joints[A].motor.Kp", "joints[A].motor.Ra", "joints[A].friction.viscous"]
+    found = found_of(logged(rod(), noise=1e-5), rod(0.08, 0.3, 0.5), paths, trust=0.1)
+    # the least of ((r - 1) / 0.1)² twice, for Kp and Ra, and ((0.3 - 0.25 r - 0.08) / 0.008)²
+    r = (200.0 + (0.25 / 0.008) ** 2 * 0.88) / (200.0 + (0.25 / 0.008) ** 2)
+    assert found["joints[A].motor.Ra"].value == pytest.approx(r, rel=1e-3)
 
 
 def test_a_log_that_holds_still_is_refused_with_what_to_move(told):

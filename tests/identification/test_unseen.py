@@ -9,8 +9,9 @@ from armsim.arm.robot import Robot, load_robot
 from armsim.dynamics.regressor import PARAMETERS
 from armsim.identification.unseen import independent, numerical_rank, stacked_regressor, unseen_directions
 
-# without armatures. Puma: Armstrong, Khatib and Burdick's arm, Gautier and Khalil 1990, IEEE Trans. Robotics and Automation
-# 6(3); Panda: Gaz et al. 2019, IEEE Robotics and Automation Letters 4(4), 43 dynamic coefficients. The other arms share the
+# without armatures. Panda: the 43 entries before friction in the coefficients of Gaz et al. 2019, IEEE Robotics and Automation
+# Letters 4(4), as counted in get_Panda_coefficients_expanded.m of their repository FrankaEmikaPandaDynModel. Puma: 36, cited
+# after Gautier and Khalil 1990, IEEE Trans. Robotics and Automation 6(3), which was not read. The other arms share the
 # kinematic structure of one of these: joints 2 and 3 parallel (and 4 of the UR, which costs what it gains), or all orthogonal
 PUBLISHED = {"rr": 6, "two_link": 6, "puma560": 36, "puma560_akb": 36, "panda": 43, "iiwa14": 43}
 INERTIAL = [name != "Ia" for name in PARAMETERS]
