@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from armsim.cli.options import Display, angle_options, flag, grouped, number, shipped
 from armsim.cli.pictures import check_plot
 from armsim.records import record
+from armsim.terminal.progress import progress_bar
 from armsim.terminal.streams import echo
 
 UNWELL = 1
@@ -139,19 +141,33 @@ def command(
     confidence interval; what the log cannot see keeps the file's value, and is named with the motion that would show it. The
     end of each log is held back to test what was found.
 
-    -o writes identified.yaml, the robot file with the numbers found, identification.yaml, which says how, and fit.csv. Exits
-    with 1 where the model does not explain the log: what is left is not noise.
+    -o writes identified.yaml, the robot file with the numbers found, identification.yaml, which says how, fit.csv, and
+    report.html with all of it, plots, and the arm. Exits with 1 where the model does not explain the log: what is left is not
+    noise.
     """
+    from armsim.identification.fit import TRIALS
     from armsim.identification.identified_file import check_files
     from armsim.identification.identify import identify
     from armsim.reports.identification import report
+    from armsim.reports.identification_page import PAGE, write_identification_page
 
     check_plot(files.plot, files.force)
     if files.folder is not None:
-        check_files(files.folder, files.force)
-    found = identify(logs, robot, columns=columns, **options.given)
+        check_files(files.folder, files.force, [PAGE])
+    steps = count(1)
+    with progress_bar("fitting", display.progress) as bar:
+
+        def tell(said: str) -> None:
+            if bar is not None:
+                bar.said = said
+                bar(next(steps) % TRIALS, TRIALS)
+
+        found = identify(logs, robot, columns=columns, progress=tell, **options.given)
     display.print(found.data, lambda: report(found, display.degrees, display.verbose))
-    written = [] if files.folder is None else found.save(files.folder, files.force)
+    written = []
+    if files.folder is not None:
+        written += found.save(files.folder, files.force)
+        written.append(write_identification_page(found, files.folder, written[0], display.degrees))
     if files.plot is not None:
         from armsim.figures.identification import identification_figure
         from armsim.figures.picture import save

@@ -102,11 +102,15 @@ class Fitting:
         shooting: Simulates them.
         windows: The windows.
         sensors: Of each joint.
-        look: Called after each step.
+        look: Called after each step, with words for it.
     """
 
     def __init__(
-        self, shooting: Shooting, windows: Windows, sensors: list[Sensor], look: Callable[[], None] | None = None
+        self,
+        shooting: Shooting,
+        windows: Windows,
+        sensors: list[Sensor],
+        look: Callable[[str], object] = lambda said: None,
     ) -> None:
         self.shooting, self.windows, self.look = shooting, windows, look
         self.exact, self.rough = shooting, True
@@ -151,8 +155,7 @@ class Fitting:
                 if tried is not None and tried[2] + self._far(new, known) <= cost:
                     break
                 tried, ease = None, ease * EASE[2]
-            if self.look is not None:
-                self.look()
+            self.look(f"{'rough' if self.rough else 'exact'} fit, step {found.steps + 1}")
             if tried is not None:
                 sigma = np.maximum(self.floor / 4.0, self._spread(tried[1]))
                 settled = bool(np.all(np.abs(np.log(sigma / found.sigma)) < SAME))

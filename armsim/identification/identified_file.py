@@ -92,14 +92,14 @@ def _name_of(node: Any) -> Any:
     return items.get("name")
 
 
-def check_files(folder: str | PathLike[str], force: bool) -> None:
+def check_files(folder: str | PathLike[str], force: bool, more: Sequence[str] = ()) -> None:
     """Refuse a folder before the work begins.
 
     Raises:
         UsageError: It has files of an identification, and `force` is not given; or it cannot be written.
     """
     path = os.fspath(folder)
-    for name in FILES if os.path.lexists(path) else ():
+    for name in (*FILES, *more) if os.path.lexists(path) else ():
         check_output(os.path.join(path, name), force=force)
 
 

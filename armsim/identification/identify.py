@@ -56,7 +56,7 @@ def identify(
     dt: float | None = None,
     window: float | None = None,
     held_back: float = HELD_BACK,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], object] = lambda said: None,
 ) -> Identification:
     """Find numbers of a robot file that explain logs of a real arm: friction, motors, masses.
 
@@ -76,7 +76,7 @@ def identify(
         dt: Longest step [s]; 1e-3 unless given.
         window: Length of the windows [s]; 1 unless given, less of logs under half a minute.
         held_back: Share of each log, its end, that is not fitted, but used to test.
-        progress: Called with a word for every step of the fit.
+        progress: Called with words for every step of the fit.
 
     Raises:
         FileFaults: A file is damaged or cannot be used; says where and why.
@@ -102,7 +102,6 @@ def identify(
     written = np.nan_to_num(np.abs(unknowns.column("written")))
     sure = np.where(written > 0.0, trust * written, math.inf) if trust else np.full(len(values), math.inf)
     known = Known(values, sure, np.zeros((0, len(values))), ())
-    look = None if progress is None else (lambda: progress("fitting"))
 
     def shooting_by(name: str) -> Shooting:
         return Shooting(ForwardModel(robot, h, name, read[0].output, open=unknowns.places), unknowns)
@@ -112,9 +111,9 @@ def identify(
         mend = f"give longer windows, with {spelled('--window', 'window')}, or log more rows a second"
         raise UsageError.of(read[0].name, "windows with two rows or more", f"none, of {seconds:.3g} s", mend)
     shooting, exact = shooting_by(QUICK), shooting_by(method)
-    rough = Fitting(shooting, short, sensors, look)
+    rough = Fitting(shooting, short, sensors, progress)
     values = rough.fit(rough.begun(values), known).values
-    rough = Fitting(shooting, windows, sensors, look)
+    rough = Fitting(shooting, windows, sensors, progress)
     fit, known = _seen(rough, rough.begun(values), known, read)
     fitting = rough.exactly(exact)
     fit, known = _seen(fitting, fitting.begun(fit.values, fit.starts), known, read)

@@ -10,10 +10,9 @@ from typing import Any
 from armsim.batches.runs import Runs, check_measure
 from armsim.batches.table_text import INDEX
 from armsim.document.study import GRID
-from armsim.errors import UsageError
-from armsim.figures.picture import check_matplotlib, png_of
 from armsim.figures.study import study_figure
 from armsim.notebook import counted
+from armsim.reports.drawn_section import drawn
 from armsim.reports.simulation import account
 from armsim.reports.study import failures_of, leading, report
 from armsim.reports.table import number, table, wrapped
@@ -28,7 +27,6 @@ from armsim.viewing.view import page_data
 LEADING = 10  # runs in the table of the best
 REASONS = 12  # for failures, the most frequent ones
 NAMED = 5  # runs that failed for a reason
-DPI = 110
 CHOSEN = {
     GRID: "all combinations",
     "random": "drawn independently",
@@ -106,14 +104,10 @@ def _drawn(study: Study, found: Runs, by: str) -> Section:
     title = f"{by} over what is varied"
     if not found.done:
         return Section(title, "no run is done")
-    try:
-        check_matplotlib(title)
-    except UsageError as error:
-        return Section(title, str(error))
     described = (
         f"{by} of {counted(found.done, 'run')} over {', '.join(found.paths)}; the table below has the best runs."
     )
-    return Section(title, "", png_of(study_figure(found, study.design.axes, by, study.units(by)), DPI), described)
+    return drawn(title, lambda: study_figure(found, study.design.axes, by, study.units(by)), described)
 
 
 def _repeated(study: Study, found: Runs, index: int) -> Run:

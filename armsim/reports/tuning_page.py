@@ -7,10 +7,10 @@ from os import PathLike
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.figures.picture import check_matplotlib, png_of
 from armsim.figures.tuning import tuning_figure
 from armsim.files.study_folder import RECORD, SUMMARY, check_files, read_record
 from armsim.notebook import counted
+from armsim.reports.drawn_section import drawn
 from armsim.reports.tuning import report
 from armsim.simulation.simulate import simulate
 from armsim.studies.results import folder_of
@@ -19,8 +19,6 @@ from armsim.tuning.tune import run_tuning
 from armsim.tuning.tuning import tuning_of
 from armsim.viewing.page import Section
 from armsim.viewing.view import page_data
-
-DPI = 110
 
 
 def is_tuned(path: str | PathLike[str]) -> bool:
@@ -57,11 +55,6 @@ def tuning_page(
 
 def _drawn(found: TuningResult) -> Section:
     """Its picture, where matplotlib is there."""
-    title = "Search, test and margins"
-    try:
-        check_matplotlib(title)
-    except UsageError as error:
-        return Section(title, str(error))
     tested = "" if found.test is None else f"; {int(found.holds.sum())} of {len(found.holds)} cases hold"
     described = f"The least {found.minimise} so far over the trials{tested}; margins are in the tables above."
-    return Section(title, "", png_of(tuning_figure(found), DPI), described)
+    return drawn("Search, test and margins", lambda: tuning_figure(found), described)
