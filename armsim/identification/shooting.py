@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,12 +79,9 @@ class Shooting:
     def _aside(self, values: Array, changes: Array) -> Array:
         """1 for unknowns that cannot be less, -1 for those that cannot be more, and 0."""
         aside = np.zeros(len(values))
-        for i, item in enumerate(self.unknowns.items):
-            for side in (1.0, -1.0):
-                moved = values.copy()
-                moved[i] -= side * changes[i]
-                if not item.lower <= moved[i] <= item.upper or not self.unknowns.admits(moved):
-                    aside[i] = side
+        for i, side in product(range(len(values)), (1.0, -1.0)):
+            if not self.unknowns.admits(values - side * changes[i] * np.eye(len(values))[i]):
+                aside[i] = side
         return aside
 
     def _groups(self, windows: Windows, runs: int, only: Ints | None = None) -> Iterator[tuple[Ints, Ints]]:

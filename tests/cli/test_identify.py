@@ -61,6 +61,9 @@ def test_identify_writes_the_robots_file_with_what_was_found_and_keeps_its_comme
         < 1e-4
         < np.abs(fit["q_A_rad"] - fit["q_A_rad_before"]).max()
     )
+    page = (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
+    assert "the model explains the log" in page
+    assert "data:image/png;base64," in page
     again = armsim("identify", *given, *OPEN, "-o", str(tmp_path / "found"))
     assert again.code == 2
     replayed = armsim(
