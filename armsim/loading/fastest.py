@@ -25,7 +25,7 @@ MUCH = 8.0  # parts of the accuracy: an interval that gives away more is quarter
 STIFF = 1.0  # duration of an interval times the decay of speed by its limit
 SWITCH = 1e-3  # relative: with less of a limit used at an end, another one takes over within the interval
 CLOSER = 10.0  # times that are given away there count so often, as instants of switching take few points
-SHORTEST = 3e-6  # of the duration: an interval that is not split any more, as its quintic would be rounding
+SHORTEST = 1e-5  # of the duration: an interval that is not split any more, as its quintic would be rounding
 REFUSED = 1e-4  # relative: a limit that is still exceeded by more cannot be kept
 REACHED = 1e-2  # relative: a limit that is nearer binds
 FEW = 100  # intervals: of fewer all are halved
@@ -98,14 +98,20 @@ class LimitGrid:
     def __init__(self, rows: PathRows, s: Array) -> None:
         self.rows, self.s, count = rows, s, len(s) - 1
         self.given = rows.between(s[:-1], s[1:])
-        self.less, self.share = np.zeros((count, len(rows.labels))), np.full(count, 0.5)
+        self.inertia = float(np.abs(self.given[..., 0]).max())
+        self.less, self.share = np.zeros((count, len(rows.labels))), self.shares()
         self.pieces = [self.admitted(end, np.full(count, True)) for end in ENDS]
 
     def admitted(self, end: int, which: Array) -> Array:
         """Pieces at one end of some intervals."""
         made = self.given[end][which]
         made[..., 3] += self.less[which]
-        return pieces_of(made, FASTEST * float(self.s[-1] - self.s[0]))
+        return pieces_of(made, FASTEST * float(self.s[-1] - self.s[0]), self.inertia)
+
+    def shares(self) -> Array:
+        """Of the acceleration at its end in the mean of each interval; at an end where all joints turn back none."""
+        first, last = np.abs(self.given[[0, -1], ..., 0]).max(axis=2)
+        return np.where(first < NO_INERTIA * last, 1.0, np.where(last < NO_INERTIA * first, 0.0, 0.5))
 
     def split(self, s: Array) -> None:
         """Take a finer grid; a limit that was lowered is lowered less in parts of its interval."""
@@ -114,7 +120,7 @@ class LimitGrid:
         new, self.s = part < 1.0, s
         self.given, self.pieces = self.given[:, parent], [x[parent] for x in self.pieces]
         self.given[:, new] = self.rows.between(s[:-1][new], s[1:][new])
-        self.less, self.share = self.less[parent] * part[:, None] ** 2, np.where(new, 0.5, self.share[parent])
+        self.less, self.share = self.less[parent] * part[:, None] ** 2, np.where(new, self.shares(), self.share[parent])
         self.renew(new)
 
     def lower(self, less: Array) -> None:
@@ -140,6 +146,15 @@ def used(timing: PathTiming, rows: Array) -> Array:
     return rows[..., 0] * u + rows[..., 1] * x + rows[..., 2] * w + rows[..., 3]
 
 
+def greatest_within(values: Array) -> Array:
+    """The greatest of values at even places, and at the tops of the parabolas through three of them, shape (N, R)."""
+    a, b, c = values[:-2], values[1:-1], values[2:]
+    bend = a - 2.0 * b + c
+    inside = np.abs(c - a) < -2.0 * bend
+    tops = b - np.where(inside, (c - a) ** 2, 0.0) / (8.0 * np.where(inside, bend, 1.0))
+    return np.maximum(values.max(axis=0), tops.max(axis=0))
+
+
 def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float = ACCURACY) -> PathTiming:
     """The fastest motion along a path, from a path speed to another one.
 
@@ -163,7 +178,7 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
             grid.split(np.insert(s, every + 1, (s[1:] + s[:-1]) / 2))
             continue
         over = used(timing, grid.given)
-        most = over.max(axis=0)
+        most = greatest_within(over)
         row = most.argmax(axis=1)
         worst = most[every, row]
         lost, decay = losses(timing, grid.given[:, every, row], over)

@@ -145,21 +145,21 @@ class FastestReference:
         left = out_of_range(rows.path, self.arm.joints)
         s = s if left is None else left[0]
         where = f"{100.0 * (s - begin) / (end - begin):.4g} % along it"
-        q = rows.path.at(np.array([s]), rows.path.piece(np.array([s])))[0][0]
-        where += f", at q = [{', '.join(f'{x:.5g}' for x in q)}]"
-        held = rows.still(np.array([s]))[0]
-        k = int(held.argmax())
+        there = np.array([s])
+        k = rows.path.piece(there)
+        q, slope, _ = rows.path.at(there, k)
+        where += f", at q = [{', '.join(f'{x:.5g}' for x in q[0])}]"
+        needs = {"stand still": rows.still(there)[0], "move on slowly": rows.at(there, k, np.sign(slope))[0, :, 3]}
+        what, over = next(((what, x) for what, x in needs.items() if x.max() > 0.0), ("", np.zeros(1)))
         if left is not None:
             found, mend = left[1], "keep it within the ranges of the joints, whose stops push back"
-        elif held[k] > 0.0:
-            label = rows.labels[k]
-            found = f"{label.joint} needs {held[k] + 1.0:.4g} times the limit of its {label.quantity} to stand still"
+        elif what:
+            label = rows.labels[int(over.argmax())]
+            found = f"{label.joint} needs {over.max() + 1.0:.4g} times the limit of its {label.quantity} to {what}"
             mend = "lead it elsewhere, or give it a stronger motor or less load"
         elif not binding:
-            found, mend = (
-                "limits that contradict each other at every speed",
-                "check the limits of acceleration and of motors",
-            )
+            found = "limits that contradict each other at every speed"
+            mend = "check the limits of acceleration and of motors"
         else:
             found = f"no speed that the limit of {rows.labels[binding[0]]} lets go on"
             mend = "begin or end slower, or raise that limit"

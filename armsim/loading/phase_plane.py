@@ -33,7 +33,7 @@ Array = Any  # numpy's
 Interval = tuple[Scalar, Scalar]  # empty where its end is below its beginning
 ABSENT = 1e30  # a bound of u where there is none
 EMPTY = (ABSENT, -1.0)
-NO_INERTIA = 1e-9  # relative to the greatest A of a point
+NO_INERTIA = 1e-9  # relative to the greatest A of a path
 NEARLY = (
     1e-9  # relative: a root this near to where an envelope changes is there, and intervals this near to each other meet
 )
@@ -85,14 +85,19 @@ def envelope(c: Array) -> tuple[Array, Array]:
     return np.stack(begins, axis=1), np.stack(which, axis=1)
 
 
-def pieces_of(rows: Array, fastest: float) -> Array:
-    """The admissible speeds and accelerations at m points, by their rows, shape (m, R, 4); speeds up to `fastest`.
+def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:
+    """The admissible speeds and accelerations at m points.
+
+    Args:
+        rows: Of the points, shape (m, R, 4).
+        fastest: Greatest speed.
+        inertia: Greatest A along the path, against which one may count as none.
 
     Returns:
         Pieces between which a point has as many as any has, shape (m, P, 10): `WIDTH` numbers, and the rows of both bounds.
     """
     A = rows[..., 0]
-    free = np.abs(A) <= NO_INERTIA * np.abs(A).max(axis=1, keepdims=True)  # rows that bound the speed alone
+    free = np.abs(A) <= NO_INERTIA * inertia  # rows that bound the speed alone
     quotient = -rows[..., [3, 2, 1]] / np.where(free, 1.0, A)[..., None]
     none = np.array([ABSENT, 0.0, 0.0])
     kinds = ((A > 0.0) & ~free, 1.0), ((A < 0.0) & ~free, -1.0), (free, 1.0)
@@ -239,8 +244,9 @@ class Sweeps:
             a, b = where(beside < apart, value(least, w), a), where(beside < apart, value(most, w), b)
             apart = minimum(apart, beside)
         square, best, c, d = w * w, -1.0, 0.0, 0.0
+        scale = square + delta * sum(where(abs(x) < ABSENT, abs(x), 0.0) for x in (a, b))
         for slack in SLACKS:
-            extra, top, least_there, most_there = slack * (square + delta * (abs(a) + abs(b))), -1.0, 0.0, 0.0
+            extra, top, least_there, most_there = slack * scale, -1.0, 0.0, 0.0
             for speeds, least, most in right:
                 near, far = shifted(most, -g, -1.0), shifted(least, -g)
                 for it in after:

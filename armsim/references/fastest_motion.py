@@ -86,11 +86,15 @@ class FastestStage(NamedTuple):
         """For each joint the quintics of time between points."""
         s, w, begin, end, h = (x[:, None] for x in self.timing[:5])
         k = self.path.piece((self.timing.s[1:] + self.timing.s[:-1]) / 2)
-        ends = []
-        for x, v, u in ((s[:-1], w[:-1], begin), (s[1:], w[1:], end)):
-            q, slope, second = self.path.at(x[:, 0], k)
-            ends += [q, slope * v, slope * u + second * v * v]
-        made = quintic_hermite(h, *ends)
+        (q, *begins), (_, *ends) = (
+            (q, slope * v, slope * u + second * v * v)
+            for (q, slope, second), v, u in (
+                (self.path.at(s[:-1, 0], k), w[:-1], begin),
+                (self.path.at(s[1:, 0], k), w[1:], end),
+            )
+        )
+        way = self.path.way(s[:-1, 0], np.diff(self.timing.s), k)
+        made = (q, *quintic_hermite(h, np.zeros_like(q), *begins, way, *ends)[1:])
         return [list(zip(*(np.broadcast_to(c, q.shape)[:, i].tolist() for c in made))) for i in range(q.shape[1])]
 
 

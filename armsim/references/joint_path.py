@@ -44,6 +44,16 @@ class JointPath(NamedTuple):
         slope[np.abs(slope) < STILL * np.abs(slope).max(axis=1, keepdims=True)] = 0.0
         return q, slope, second
 
+    def way(self, s: Array, delta: Array, k: Array) -> Array:
+        """q(s + delta) - q(s) by the pieces k, shape (m, n), to the digits of delta, however small."""
+        c, x, delta = self.coefficients[k], (s - self.breaks[k])[:, None], delta[:, None]
+        found, power, grown = np.zeros(c.shape[:2]), np.ones_like(x), np.zeros_like(x)
+        for i in range(1, c.shape[2]):
+            grown = grown * (x + delta) + power * delta  # (x + delta)^i - x^i
+            power = power * x
+            found += c[..., i] * grown
+        return found
+
     def grid(self, count: int) -> Array:
         """Path parameters of points: closer to the ends, at every break, and where a joint turns back."""
         begin, end = self.breaks[0], self.breaks[-1]

@@ -14,6 +14,7 @@ import armsim
 from armsim import FileFaults, UsageError
 from armsim.actuation.drive import drive_torques, motor_demands
 from armsim.loading import fastest, read_scenario
+from tests.surveys import fastest as surveyed
 
 MASS = 2.0
 FULL = {"Kp": 0.1, "Ra": 0.5, "gear": 60, "rotor_inertia": 4e-5, "viscous": 1e-4, "coulomb": 0.02, "efficiency": 0.85}
@@ -103,6 +104,50 @@ def test_lifting_takes_what_gravity_leaves_and_what_cannot_be_lifted_is_told():
     )  # the instant of switching is within an interval
     with pytest.raises(FileFaults, match="times the limit of its command to stand still"):
         armsim.reference(slider({}, gravity=g, limit=15))
+
+
+def test_a_joint_that_turns_back_alone_passes_with_the_acceleration_of_either_side():
+    # at the end of its swing qd = 0 and qdd = q'' w²: no limit bounds the path acceleration there, and the next ones all do
+    via = [[0.5], [0.2], [0.9]]
+    given = slider(
+        {"via": via, "profile": "spline", "acceleration": 5, "speed": 2}, {"friction": {"coulomb": 3}}, limit=15
+    )
+    assert max(surveyed.used(given).values()) == pytest.approx(1, abs=1e-6)
+    read = read_scenario(given).command.reference
+    (stage,) = read.stages
+    assert stage.timing.w[1:-1].min() > 0
+    # between turning points the swings are double integrators with friction: from rest to rest each
+    turns = [0.0, *(x for _, x in sorted((t, float(read.at(t).q[0])) for t in turning_times(read))), 0.9]
+    swings = [abs(b - a) for a, b in pairwise(turns)]
+    most = min(5.0, (15 - 3) / MASS), min(5.0, (15 + 3) / MASS)
+    expected = sum(swing(way, *most) for way in swings)
+    assert read.knots[-1] == pytest.approx(expected, rel=1e-4)
+
+
+def turning_times(motion):
+    """When the only joint of a motion turns back."""
+    t = np.linspace(0, motion.knots[-1], 4001)
+    v = np.array([motion.at(float(x)).qd[0] for x in t])
+    inside = [k for k in range(1, len(t) - 1) if v[k] * v[k + 1] < 0]
+    return [brentq(lambda x: motion.at(x).qd[0], t[k], t[k + 1]) for k in inside]
+
+
+def swing(way, up, down):
+    """The least time of a way from rest to rest."""
+    return math.sqrt(2 * way * (1 / up + 1 / down))
+
+
+def test_friction_that_a_motor_cannot_overcome_is_told_as_such():
+    with pytest.raises(FileFaults, match=r"x needs 1\.2\d* times the limit of its command to move on slowly"):
+        armsim.reference(slider({}, {"friction": {"coulomb": 36}}, limit=30))
+
+
+@pytest.mark.slow  # arms are compiled
+@pytest.mark.parametrize("seed", [4, 28, 1019, 1059, 1082, 1169, 1224, 1399])
+def test_random_paths_of_random_arms_exceed_no_limit(seed):
+    given = surveyed.case(seed)
+    left = 1 - given["control"]["reference"].get("margin", 0)
+    assert 0.99 < max(surveyed.used(given).values()) / left < 1 + surveyed.HELD
 
 
 CASES = [
