@@ -86,15 +86,12 @@ class FastestStage(NamedTuple):
         """For each joint the quintics of time between points."""
         s, w, begin, end, h = (x[:, None] for x in self.timing[:5])
         k = self.path.piece((self.timing.s[1:] + self.timing.s[:-1]) / 2)
-        (q, *begins), (_, *ends) = (
-            (q, slope * v, slope * u + second * v * v)
-            for (q, slope, second), v, u in (
-                (self.path.at(s[:-1, 0], k), w[:-1], begin),
-                (self.path.at(s[1:, 0], k), w[1:], end),
-            )
-        )
         way = self.path.way(s[:-1, 0], np.diff(self.timing.s), k)
-        made = (q, *quintic_hermite(h, np.zeros_like(q), *begins, way, *ends)[1:])
+        q, slope, second = self.path.at(s[:-1, 0], k)
+        _, last_slope, last_second = self.path.at(s[1:, 0], k)
+        v0, v1, a0 = slope * w[:-1], last_slope * w[1:], slope * begin + second * w[:-1] ** 2
+        a1 = last_slope * end + last_second * w[1:] ** 2
+        made = (q, *quintic_hermite(h, np.zeros_like(q), v0, a0, way, v1, a1)[1:])
         return [list(zip(*(np.broadcast_to(c, q.shape)[:, i].tolist() for c in made))) for i in range(q.shape[1])]
 
 
