@@ -107,6 +107,9 @@ FEATURES = {
 }
 APART = {("dry", "sticky")}  # of one key
 PAIRS = [(a, b) for i, a in enumerate(FEATURES) for b in list(FEATURES)[i + 1 :] if (a, b) not in APART]
+PLACES = {name: i for i, name in enumerate(FEATURES)}
+# every pair with two methods, every feature with all
+MET = [(p, m) for p in PAIRS for j, m in enumerate(METHODS) if (PLACES[p[0]] + PLACES[p[1]] + j) % 3 == 0]
 
 
 @pytest.fixture(scope="module")
@@ -185,11 +188,10 @@ def check(model, states, inputs, least=1.0):
         assert found[smooth] == pytest.approx(exact[smooth], rel=0, abs=size)
 
 
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
+@pytest.mark.parametrize(("pair", "method"), MET, ids=["-".join([*pair, method]) for pair, method in MET])
 @pytest.mark.handful(4)
 @pytest.mark.usefixtures("exact_events")
-def test_derivatives_are_exact_for_pairs_of_features(arm3, method, pair):
+def test_derivatives_are_exact_for_pairs_of_features(arm3, pair, method):
     model = model_of(arm3, pair, method)
     check(model, *states_of(model, np.random.default_rng(7), 8), least=0.5)
 
