@@ -207,12 +207,14 @@ class Module:
         self._allocas = [*outer, f"  {name} = alloca [{max(len(function.outputs), 1)} x {self.real}]"]
         return [f"call void {called}({', '.join([*args, f'ptr {name}'])})"]
 
-    def _load(self, name: str, array: str, place: str) -> list[str]:
-        """An item of an array."""
-        return [
-            f"{name}p = getelementptr {self.real}, ptr {array}, i64 {place}",
-            f"{name} = load {self.real}, ptr {name}p",
-        ]
+    def _load(self, name: str, array: str, place: str, type: str = "") -> list[str]:
+        """An item of an array, of values or another type."""
+        type = type or self.real
+        return [f"{name}p = getelementptr {type}, ptr {array}, i64 {place}", f"{name} = load {type}, ptr {name}p"]
+
+    def _read(self, name: str, array: str, row: str, column: int, type: str) -> list[str]:
+        """An item of an array, by the place where its row begins."""
+        return [f"  {name}o = add i64 {row}, {column}", *(f"  {x}" for x in self._load(name, array, f"{name}o", type))]
 
     def _series(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """An array of values, on the stack."""
@@ -235,7 +237,7 @@ class Module:
         self._allocas = [
             *outer,
             f"  {name} = alloca [{max(traced.size, 1)} x {self.real}]",
-            f"  {name}a = alloca [{max(traced.results * traced.count, 1)} x {self.real}]",
+            f"  {name}a = alloca [{max(traced.memory, 1)} x {self.real}]",
         ]
         return [f"call void {called}({', '.join([*args, f'ptr {name}', f'ptr {name}a'])})"]
 
@@ -244,28 +246,38 @@ class Module:
         if scan not in self._scans:
             name = self._scans[scan] = f"@scan{len(self._scans)}"
             widths = [width for width in scan.widths if width]
-            inputs, size = scan.body.inputs, scan.size
-            items, captured = inputs[size : size + sum(widths)], inputs[size + sum(widths) :]
-            names = {node: f"%s{i}" for i, node in enumerate(inputs[:size])}
-            names |= {node: f"%c{i}" for i, node in enumerate(captured)}
+            size, table = scan.size, self._numbers(f"{name}n", [x for row in scan.table for x in row])
             work = ["  %row = sub i64 %left, 1" if scan.backward else f"  %row = sub i64 {scan.count}, %left"]
-            sources = ((j, column) for j, width in enumerate(widths) for column in range(width))
             work += [f"  %b{j} = mul i64 %row, {width}" for j, width in enumerate(widths)]
-            for node, (j, column) in zip(items, sources, strict=True):
-                names[node] = f"%x{j}i{column}"
-                work.append(f"  %o{j}i{column} = add i64 %b{j}, {column}")
-                work += [f"  {line}" for line in self._load(names[node], f"%a{j}", f"%o{j}i{column}")]
-            work += self.lines(self.ordered(scan.body.live()), names)
+            work.append(f"  %n = mul i64 %row, {scan.links + scan.columns}")
+            for k in range(scan.links):
+                work += self._read(f"%to{k}", table, "%n", k, "double")
+                work += [f"  %led{k} = fptosi double %to{k} to i64", f"  %l{k} = mul i64 %led{k}, {scan.results}"]
+            sources = [(f"%a{j}", f"%b{j}", column) for j, width in enumerate(widths) for column in range(width)]
+            sources += [(table, "%n", scan.links + column) for column in range(scan.columns)]
+            sources += [("%rows", f"%l{k}", column) for k in range(scan.links) for column in range(scan.linked)]
+            states, items = scan.body.inputs[:size], scan.body.inputs[size : size + len(sources)]
+            captured, live = scan.body.inputs[size + len(sources) :], scan.body.live()
+            used = set(live)
+            names = {node: f"%s{i}" for i, node in enumerate(states)}
+            names |= {node: f"%c{i}" for i, node in enumerate(captured)}
+            for i, (node, (array, row, column)) in enumerate(zip(items, sources, strict=True)):
+                if node not in used:
+                    continue
+                names[node] = f"%g{i}"
+                of_table = array == table and self.width > 1
+                loaded, type = (f"%g{i}d", "double") if of_table else (f"%g{i}", self.real)
+                work += self._read(loaded, array, row, column, type)
+                work += self.splat(f"g{i}", loaded) if of_table else []
+            work += self.lines(self.ordered(live), names)
             work.append(f"  %made = mul i64 %row, {scan.results}")
-            for i, out in enumerate(scan.body.outputs[size:]):
-                work += [f"  %m{i} = add i64 %made, {i}", f"  %mp{i} = getelementptr {self.real}, ptr %rows, i64 %m{i}"]
-                work.append(f"  store {self.real} {self.operand(out, names)}, ptr %mp{i}")
+            work += self._stored([self.operand(out, names) for out in scan.body.outputs[size:]], "%made", "m")
             params = [f"ptr %a{j}" for j in range(len(widths))]
-            params += [f"{self.real} %in{i}" for i in range(size)] + [
-                f"{self.real} %c{i}" for i in range(len(captured))
-            ]
+            params += [f"{self.real} %in{i}" for i in range(size)] + [f"{self.real} %y{i}" for i in range(scan.linked)]
+            params += [f"{self.real} %c{i}" for i in range(len(captured))]
             signature = ", ".join([*params, "ptr noalias %out", "ptr noalias %rows"])
             lines = [f"define internal void {name}({signature}) noinline {{", "entry:", *self.allocas()]
+            lines += self._stored([f"%y{i}" for i in range(scan.linked)], str(scan.count * scan.results), "y")
             lines += ["  br label %head", "head:", f"  %left = phi i64 [ {scan.count}, %entry ], [ %left1, %worked ]"]
             for i, out in enumerate(scan.body.outputs[:size]):
                 lines.append(f"  %s{i} = phi {self.real} [ %in{i}, %entry ], [ {self.operand(out, names)}, %worked ]")
@@ -274,6 +286,31 @@ class Module:
             lines += self._returned([f"%s{i}" for i in range(size)])
             self.add("\n".join([*lines, "  ret void", "}"]))
         return self._scans[scan]
+
+    def _numbers(self, name: str, numbers: Sequence[float]) -> str:
+        """The name of an array of constants."""
+        items = ", ".join(f"double 0x{bits(x):016X}" for x in numbers)
+        self._globals += [f"{name} = private constant [{len(numbers)} x double] [{items}]"] if numbers else []
+        return name
+
+    def splat(self, name: str, value: str) -> list[str]:
+        """A double in all lanes."""
+        if self.width == 1:
+            return [f"  %{name} = select i1 true, double {value}, double 0.0"]
+        return [
+            f"  %{name}1 = insertelement {self.real} poison, double {value}, i64 0",
+            f"  %{name} = shufflevector {self.real} %{name}1, {self.real} poison, <{self.width} x i32> zeroinitializer",
+        ]
+
+    def _stored(self, values: Sequence[str], row: str, prefix: str) -> list[str]:
+        """Instructions that store values in `%rows`, from a place on."""
+        lines = []
+        for i, value in enumerate(values):
+            place = f"%{prefix}p{i}"
+            lines += [f"  %{prefix}q{i} = add i64 {row}, {i}"]
+            lines += [f"  {place} = getelementptr {self.real}, ptr %rows, i64 %{prefix}q{i}"]
+            lines += [f"  store {self.real} {value}, ptr {place}"]
+        return lines
 
     def intrinsic(self, name: str, args: int) -> str:
         """The name of an intrinsic function of that many values, declared."""

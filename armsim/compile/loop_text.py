@@ -101,7 +101,7 @@ class _Printer:
             "  %late = fadd double %top, %offset",
             "  %now = fdiv double %late, %den",
         ]
-        out += [*self._splat("t", "%now"), *sample_lines]
+        out += [*self.module.splat("t", "%now"), *sample_lines]
         out += ["step:", *(f"  %s{i} = phi {real} {source}" for i, source in enumerate(self._step_sources()))]
         out += [*self._load("%kept", "q", often), *step_lines, "  br label %stepped", "stepped:"]
         out += [*self._store([module.operand(value, names) for value in kept[:often]], "%kept", "e"), *rare_lines]
@@ -185,7 +185,13 @@ class _Printer:
         sample_lines = self._sample_block()
         out = [self._head("finish"), "entry:", *module.allocas(), *self.enter]
         out += [*self._load("%state", "h", n), *self._load("%kept", "q", m), *self._load("%open", "o", self.open)]
-        out += ["  %sample_in = sub i64 1, %due", *self._splat("t", "%now"), "  br label %time", "time:", *sample_lines]
+        out += [
+            "  %sample_in = sub i64 1, %due",
+            *self.module.splat("t", "%now"),
+            "  br label %time",
+            "time:",
+            *sample_lines,
+        ]
         out += ["step:", *(f"  %s{i} = phi {self.real} {source}" for i, source in enumerate(self._step_sources()))]
         return "\n".join([*out, *lines, *self.leave, "  ret void", "}"])
 
@@ -258,15 +264,6 @@ class _Printer:
             lines.append(f"  %bs{i} = and {truth} {sound}, %bc{i}")
             sound = f"%bs{i}"
         return [*lines, *module.all_lanes("sound", sound)]
-
-    def _splat(self, name: str, value: str) -> list[str]:
-        """A double in all lanes."""
-        if self.module.width == 1:
-            return [f"  %{name} = select i1 true, double {value}, double 0.0"]
-        return [
-            f"  %{name}1 = insertelement {self.real} poison, double {value}, i64 0",
-            f"  %{name} = shufflevector {self.real} %{name}1, {self.real} poison, <{self.module.width} x i32> zeroinitializer",
-        ]
 
     def _load(self, pointer: str, prefix: str, count: int, first: int = 0) -> list[str]:
         lines = []

@@ -15,7 +15,7 @@ from armsim.dynamics.external import (
     told_to,
 )
 from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
-from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics, is_large
+from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
 from armsim.dynamics.internal import InternalWrenches
 from armsim.dynamics.jacobian import frame_jacobian
 from armsim.dynamics.kinematics import (
@@ -29,6 +29,7 @@ from armsim.dynamics.kinematics import (
 )
 from armsim.dynamics.momentum import momenta, momenta_and_forces
 from armsim.dynamics.proximity import distances, farthest_moves, least_distance, watched_pairs
+from armsim.dynamics.recursion import is_large
 from armsim.dynamics.regressor import RegressorColumn, inertial_columns, inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, rnea
 from armsim.dynamics.two_mass import TwoMassSystem, two_mass_systems

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armsim.dynamics.kinematics import along, joint_poses, pass_on, turning
+from armsim.dynamics.kinematics import JointPose, along, joint_poses, turning
+from armsim.dynamics.recursion import LinkRecursion, Segment
 from armsim.dynamics.rnea import Wrench, gyroscopic
 from armsim.expr import where
 from armsim.model import Arm
@@ -78,16 +79,17 @@ def aba(arm: Arm, q, qd, tau, external: Sequence[Wrench] | None = None) -> list[
     Returns:
         Joint accelerations [rad/s² or m/s²], n scalars.
     """
-    return articulated_body(arm, q, qd, lambda i, b: tau[i] + b, external)
+    return articulated_body(arm, q, qd, tau, lambda tau_i, b: tau_i + b, external)
 
 
 def articulated_body(
     arm: Arm,
     q,
     qd,
-    force: Callable[[int, Scalar], Scalar],
+    given: Sequence[Any],
+    force: Callable[[Any, Scalar], Scalar],
     external: Sequence[Wrench] | None = None,
-    locked: Callable[[int], Any] | None = None,
+    locked: Callable[[Any], Any] | None = None,
     flywheels: Sequence[Scalar] | None = None,
 ) -> list[Scalar]:
     """Forward dynamics with joint forces that may depend on the articulated bias force.
@@ -99,10 +101,11 @@ def articulated_body(
         arm: The arm, n joints.
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
-        force: (i, b) to u_i = tau_i + b, with b = -Sᵀ pᴬ from the articulated bias force at joint i, gravity left out.
+        given: What `force` and `locked` want to know of each joint.
+        force: From that and b to u_i = tau_i + b, with b = -Sᵀ pᴬ from the articulated bias force at the joint, gravity left out.
             Called from tip to base.
         external: External wrenches, per link moment about its origin and force, in its own frame; None for none.
-        locked: From a joint's index to the condition under which its acceleration is set to zero in the last pass.
+        locked: To the condition under which the joint's acceleration is set to zero in the last pass.
         flywheels: Inertia about each link's own z axis without gyroscopic effect [kg m²].
 
     Returns:
@@ -113,62 +116,62 @@ def articulated_body(
     """
     if arm.followers:
         raise ValueError("the articulated-body algorithm takes no joints that mimic others")
-    poses = joint_poses(arm, q)
+    plain = locked is None and flywheels is None
+    links = LinkRecursion(arm, None if plain else False)
+    poses, segments = joint_poses(arm, q), links.segments
+    outside = [None] * arm.n if external is None else external
+    wheels = [None] * arm.n if flywheels is None else flywheels
 
     # base to tip: velocities, velocity-product accelerations c, bias forces p
-    spins = [ZERO] * (arm.n + 1)  # the base's is the last, where -1 finds it
-    c, bias_force = [], []
-    for i, ((R, p), joint, qd_i) in enumerate(zip(poses, arm.links, qd, strict=True)):
-        w = spins[arm.parents[i]]
+    def moved(w: Vector, pose: JointPose, joint: Segment, qd_i: Scalar, wrench: Wrench | None) -> tuple[Vector, Any]:
+        R, p = pose
         a = R.T @ (turning(w, ZERO) @ p)
         w = R.T @ w
-        c.append((cross(w, Z * (joint.turns * qd_i)), a + cross(w, Z * (2 * joint.slides * qd_i))))
-        spins[i] = w = w + Z * (joint.turns * qd_i)
-        inertia = arm.regrouped[i]
-        n, f = gyroscopic(inertia.J, w), turning(w, ZERO) @ inertia.h
-        if external is not None:
-            n, f = n - external[i][0], f - external[i][1]
-        bias_force.append((n, f))
+        c = cross(w, Z * (joint.turns * qd_i)), a + cross(w, Z * (2 * joint.slides * qd_i))
+        w = w + Z * (joint.turns * qd_i)
+        n, f = gyroscopic(joint.inertia.J, w), turning(w, ZERO) @ joint.inertia.h
+        if wrench is not None:
+            n, f = n - wrench[0], f - wrench[1]
+        return w, (c, (n, f))
+
+    motions = links.outward(ZERO, moved, poses, segments, qd, outside)
 
     # tip to base: articulated inertias and bias forces
-    U: list[Wrench] = [(ZERO, ZERO)] * arm.n
-    D: list[Scalar] = [0.0] * arm.n
-    u: list[Scalar] = [0.0] * arm.n
-    beyond: dict[int, tuple[Any, ...]] = {}
-    for i in reversed(range(arm.n)):
-        body = Articulated.of(arm.regrouped[i])
-        if flywheels is not None:
-            body = body + Articulated.of(Inertia(J=Symmetric(zz=flywheels[i])))
-        n = f = ZERO
-        if i in beyond:
-            more, n, f = beyond[i]
-            body = body + more
-        n, f = bias_force[i][0] + n, bias_force[i][1] + f
-        joint = arm.links[i]
-        U[i] = body.force(Z * joint.turns, Z * joint.slides)
-        D[i] = along(joint, *U[i]) + joint.armature
-        u[i] = force(i, -along(joint, n, f))
-        left = body.less(U[i][0], U[i][1], D[i])
-        dn, df = left.force(*c[i])
-        share = u[i] / D[i]
-        n, f = n + dn + U[i][0] * share, f + df + U[i][1] * share
-        R, p = poses[i]
+    def articulated(beyond: Any, pose: JointPose, joint: Segment, motion: Any, known: Any, wheel: Scalar | None) -> Any:
+        more, n, f = beyond
+        body = Articulated.of(joint.inertia)
+        if wheel is not None:
+            body = body + Articulated.of(Inertia(J=Symmetric(zz=wheel)))
+        body = body + more
+        _, (c, own) = motion
+        n, f = own[0] + n, own[1] + f
+        U = body.force(Z * joint.turns, Z * joint.slides)
+        D = along(joint, *U) + joint.armature
+        u = force(known, -along(joint, n, f))
+        left = body.less(U[0], U[1], D)
+        dn, df = left.force(*c)
+        share = u / D
+        n, f = n + dn + U[0] * share, f + df + U[1] * share
+        R, p = pose
         f = R @ f
-        pass_on(beyond, arm.parents[i], left.moved(R, p), R @ n + cross(p, f), f)
+        return (left.moved(R, p), R @ n + cross(p, f), f), (U, D, u)
+
+    nothing = Articulated(Symmetric(), Matrix(ZERO, ZERO, ZERO), Symmetric()), ZERO, ZERO
+    bodies = links.inward(nothing, articulated, poses, segments, motions, given, wheels)
 
     # base to tip: accelerations
-    motions = [(ZERO, arm.base.rotation.T @ -arm.gravity)] * (arm.n + 1)
-    qdd = []
-    for i, (R, p) in enumerate(poses):
-        wd, a = motions[arm.parents[i]]
-        a = R.T @ (a + cross(wd, p)) + c[i][1]
-        wd = R.T @ wd + c[i][0]
-        qdd_i = (u[i] - U[i][0].dot(wd) - U[i][1].dot(a)) / D[i]
+    def accelerated(before: Wrench, pose: JointPose, joint: Segment, motion: Any, body: Any, known: Any) -> Any:
+        (wd, a), (R, p), (_, (c, _)), (_, (U, D, u)) = before, pose, motion, body
+        a = R.T @ (a + cross(wd, p)) + c[1]
+        wd = R.T @ wd + c[0]
+        qdd_i = (u - U[0].dot(wd) - U[1].dot(a)) / D
         if locked is not None:
-            qdd_i = where(locked(i), 0.0, qdd_i)
-        qdd.append(qdd_i)
-        motions[i] = wd + Z * (arm.links[i].turns * qdd_i), a + Z * (arm.links[i].slides * qdd_i)
-    return qdd
+            qdd_i = where(locked(known), 0.0, qdd_i)
+        return (wd + Z * (joint.turns * qdd_i), a + Z * (joint.slides * qdd_i)), qdd_i
+
+    base = ZERO, arm.base.rotation.T @ -arm.gravity
+    found = links.outward(base, accelerated, poses, segments, motions, bodies, given)
+    return [qdd_i for _, qdd_i in found]
 
 
 def _sum(A: Matrix, B: Matrix) -> Matrix:

@@ -8,13 +8,13 @@ from typing import Literal
 from armsim.dynamics.aba import aba
 from armsim.dynamics.crba import crba
 from armsim.dynamics.factor import ldl, ldl_solve
+from armsim.dynamics.recursion import is_large
 from armsim.dynamics.rnea import Wrench, bias, rnea
 from armsim.expr import as_constant, implicit, minus, plus
 from armsim.model import Arm
 from armsim.spatial import Scalar
 
 Algorithm = Literal["crba", "aba"]
-LONGEST_UNROLLED = 16  # joints; see `is_large`
 
 
 def forward_dynamics(
@@ -56,8 +56,3 @@ def fastest_algorithm(arm: Arm) -> Algorithm:
     which takes the mass matrix.
     """
     return "aba" if is_large(arm) and not arm.followers else "crba"
-
-
-def is_large(arm: Arm) -> bool:
-    """Whether an arm has so many joints that effort in proportion to their number matters more than to its square."""
-    return arm.n > LONGEST_UNROLLED

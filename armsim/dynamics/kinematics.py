@@ -9,8 +9,11 @@ from armsim.expr import cos, sin
 from armsim.model import Arm, Joint, LinkFrame
 from armsim.spatial import ZERO, JointRotation, Matrix, Pose, Scalar, Vector, Z, cross, cross_plus
 
+JointPose = tuple[JointRotation, Vector]
+LinkMotion = tuple[Vector, Vector, Vector, Matrix]  # see `link_motions`
 
-def joint_pose(joint: Joint, q: Scalar) -> tuple[JointRotation, Vector]:
+
+def joint_pose(joint: Joint, q: Scalar) -> JointPose:
     """Rotation and origin of a link's own frame, seen from the link that carries it, at joint position q [rad or m]."""
     x = q + joint.offset
     angle = joint.turns * x
@@ -18,7 +21,7 @@ def joint_pose(joint: Joint, q: Scalar) -> tuple[JointRotation, Vector]:
     return R, joint.position + joint.tilt @ (Z * (joint.slides * x))
 
 
-def joint_poses(arm: Arm, q) -> list[tuple[JointRotation, Vector]]:
+def joint_poses(arm: Arm, q) -> list[JointPose]:
     """`joint_pose` of every link."""
     return [joint_pose(link, q_i) for link, q_i in zip(arm.links, arm.positions(q), strict=True)]
 
@@ -71,7 +74,7 @@ def frame_velocity(arm: Arm, q, qd, frame: LinkFrame) -> tuple[Vector, Vector]:
     return R @ w, R @ (v + cross(w, arm.placement(frame).position))
 
 
-def along(joint: Joint, moment: Vector, force: Vector) -> Scalar:
+def along(joint: Any, moment: Vector, force: Vector) -> Scalar:
     """The projection on a joint's axis of a wrench, moment [N·m] about its link's origin and force [N]: Sᵀ f [N·m or N].
 
     Likewise of angular and linear momentum.
@@ -96,9 +99,7 @@ def link_velocities(arm: Arm, q, qd) -> list[tuple[Vector, Vector]]:
     return velocities[:-1]
 
 
-def link_motions(
-    arm: Arm, poses: Sequence[tuple[JointRotation, Vector]], qd, qdd
-) -> Iterator[tuple[Vector, Vector, Vector, Matrix]]:
+def link_motions(arm: Arm, poses: Sequence[JointPose], qd, qdd) -> Iterator[LinkMotion]:
     """The motion of every link, from base to tip, in its own frame; gravity enters as an upward acceleration of the base.
 
     `times_plus` and `cross_plus` are fused multiply-adds.
@@ -112,18 +113,27 @@ def link_motions(
     Yields:
         Angular velocity [rad/s], angular acceleration [rad/s²], acceleration of the origin [m/s²], and their `turning`.
     """
-    base = ZERO, ZERO, arm.base.rotation.T @ -arm.gravity, turning(ZERO, ZERO)
-    motions = [base] * (len(poses) + 1)  # the base's is the last, where -1 finds it
+    motions = [base_motion(arm)] * (len(poses) + 1)  # the base's is the last, where -1 finds it
     rates = zip(poses, arm.links, arm.rates(qd), arm.rates(qdd), strict=True)
-    for i, ((R, p), joint, qd_i, qdd_i) in enumerate(rates):
-        w, wd, a, turned = motions[arm.parents[i]]
-        a = R.T @ turned.times_plus(p, a)
-        w, wd = R.T @ w, R.T @ wd
-        a = cross_plus(w, Z * (2 * joint.slides * qd_i), a) + Z * (joint.slides * qdd_i)
-        wd = cross_plus(w, Z * (joint.turns * qd_i), wd) + Z * (joint.turns * qdd_i)
-        w = w + Z * (joint.turns * qd_i)
-        motions[i] = w, wd, a, turning(w, wd)
+    for i, each in enumerate(rates):
+        motions[i] = moved_on(motions[arm.parents[i]], *each)
         yield motions[i]
+
+
+def base_motion(arm: Arm) -> LinkMotion:
+    """That of the base at rest."""
+    return ZERO, ZERO, arm.base.rotation.T @ -arm.gravity, turning(ZERO, ZERO)
+
+
+def moved_on(before: LinkMotion, pose: JointPose, joint: Any, qd_i: Scalar, qdd_i: Scalar) -> LinkMotion:
+    """The motion of a link, of which `link_motions` tells, by that of the link that carries it."""
+    (w, wd, a, turned), (R, p) = before, pose
+    a = R.T @ turned.times_plus(p, a)
+    w, wd = R.T @ w, R.T @ wd
+    a = cross_plus(w, Z * (2 * joint.slides * qd_i), a) + Z * (joint.slides * qdd_i)
+    wd = cross_plus(w, Z * (joint.turns * qd_i), wd) + Z * (joint.turns * qdd_i)
+    w = w + Z * (joint.turns * qd_i)
+    return w, wd, a, turning(w, wd)
 
 
 def frame_acceleration(arm: Arm, q, qd, qdd, frame: LinkFrame) -> tuple[Vector, Vector]:

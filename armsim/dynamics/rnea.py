@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armsim.dynamics.kinematics import along, joint_poses, link_motions, pass_on
+from armsim.dynamics.kinematics import (
+    JointPose,
+    LinkMotion,
+    along,
+    base_motion,
+    joint_poses,
+    link_motions,
+    moved_on,
+    pass_on,
+)
+from armsim.dynamics.recursion import LinkRecursion, Segment
 from armsim.expr import fma
 from armsim.model import Arm
-from armsim.spatial import ZERO, Inertia, JointRotation, Scalar, Symmetric, Vector, cross_plus
+from armsim.spatial import ZERO, Inertia, Scalar, Symmetric, Vector, cross_plus
 
 Wrench = tuple[Vector, Vector]  # moment about the origin [N·m], force [N]
 
@@ -25,6 +35,9 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
     Returns:
         Joint forces [N·m or N], n scalars, armature included, without friction.
     """
+    links = LinkRecursion(arm)
+    if links.rolled:
+        return arm.project(_rolled(links, q, arm.rates(qd), arm.rates(qdd), external))
     _, *wrenches = joint_wrenches(arm, q, qd, qdd, arm.regrouped, external)
     return arm.project(
         [
@@ -32,6 +45,32 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
             for link, (n, f), qdd_i in zip(arm.links, wrenches, arm.rates(qdd), strict=True)
         ]
     )
+
+
+def _rolled(links: LinkRecursion, q, qd, qdd, external: Sequence[Wrench] | None) -> list[Scalar]:
+    """The forces of all links' joints, as the recursions of `joint_wrenches` give them."""
+    poses, outside = joint_poses(links.arm, q), [None] * len(qd) if external is None else external
+
+    def moved(before: LinkMotion, pose: JointPose, joint: Segment, qd_i: Scalar, qdd_i: Scalar, wrench: Wrench | None):
+        motion = moved_on(before, pose, joint, qd_i, qdd_i)
+        n, f = link_wrench(joint.inertia, motion)
+        return motion, (n, f) if wrench is None else (n - wrench[0], f - wrench[1])
+
+    def carried(beyond: Wrench, pose: JointPose, joint: Segment, motion: tuple[LinkMotion, Wrench], qdd_i: Scalar):
+        (_, (n, f)), (R, p) = motion, pose
+        n, f = n + beyond[0], f + beyond[1]
+        below = R @ f
+        return (cross_plus(p, below, R @ n), below), along(joint, n, f) + joint.armature * qdd_i
+
+    motions = links.outward(base_motion(links.arm), moved, poses, links.segments, qd, qdd, outside)
+    return [tau for _, tau in links.inward((ZERO, ZERO), carried, poses, links.segments, motions, qdd)]
+
+
+def link_wrench(inertia: Inertia, motion: LinkMotion) -> Wrench:
+    """The moment and force that a link takes for a motion."""
+    w, wd, a, turned = motion
+    force = (turned @ inertia.h).plus(inertia.mass, a)
+    return cross_plus(inertia.h, a, inertia.J @ wd + gyroscopic(inertia.J, w)), force
 
 
 def joint_wrenches(
@@ -61,9 +100,10 @@ def joint_wrenches(
 
     # base to tip: the force and moment that each link takes
     moments, forces = [], []
-    for inertia, (w, wd, a, turned) in zip(inertias, link_motions(arm, poses, qd, qdd), strict=True):
-        forces.append((turned @ inertia.h).plus(inertia.mass, a))
-        moments.append(cross_plus(inertia.h, a, inertia.J @ wd + gyroscopic(inertia.J, w)))
+    for inertia, motion in zip(inertias, link_motions(arm, poses, qd, qdd), strict=True):
+        n, f = link_wrench(inertia, motion)
+        moments.append(n)
+        forces.append(f)
 
     # less external wrenches
     if external is not None:
@@ -73,7 +113,7 @@ def joint_wrenches(
     return transmitted(arm, poses, list(zip(moments, forces, strict=True)))
 
 
-def transmitted(arm: Arm, poses: Sequence[tuple[JointRotation, Vector]], wrenches: Sequence[Wrench]) -> list[Wrench]:
+def transmitted(arm: Arm, poses: Sequence[JointPose], wrenches: Sequence[Wrench]) -> list[Wrench]:
     """What the base and all joints transmit, of what the links take: each transmits that of all links beyond it.
 
     Args:

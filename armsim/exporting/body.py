@@ -194,6 +194,16 @@ class Body:
         self.lines += self.language.series(name, items, size)
         return Term(name, NAME)
 
+    def _numbers(self, scan: Scan) -> str:
+        """The name of an array of the table of a scan; none without."""
+        items = [self.language.literal(x).text for row in scan.table for x in row]
+        if not items:
+            return ""
+        name = self.fresh("n")
+        self.arrays.append((name, len(items)))
+        self.lines += self.language.table_of(name, items)
+        return name
+
     def _scan(self, node: Expr) -> None:
         """A scan in place: arrays for its state and its results, and a block for its body."""
         traced: Scan = node.args[0]
@@ -203,18 +213,31 @@ class Body:
             self.local(self.term(arg)) if isinstance(arg, Expr) else self.term(arg)
             for arg in node.args[len(widths) + 1 :]
         ]
-        state = self._series([term.text for term in given[: traced.size]] or ["0"]).text
-        results = self._series([], traced.results * traced.count).text if traced.results else ""
+        state = self._series([term.text for term in given[: traced.size]]).text if traced.size else ""
+        results = self._series([], traced.memory).text if traced.results else ""
+        before, captured = given[traced.size :][: traced.linked], given[traced.size + traced.linked :]
+        table, all_columns = self._numbers(traced), traced.links + traced.columns
+        for i, term in enumerate(before):
+            item = self.language.item(results, traced.count * traced.results + i)
+            self.lines.append(self.language.assign(item, term.text))
         counter = self.fresh("i")
         self.counters.append(counter)
         inner = traced.body
         texts = [self.language.item(state, i) for i in range(traced.size)]
-        texts += [self.language.place(a, counter, w, i) for a, w in zip(arrays, widths, strict=True) for i in range(w)]
-        terms = [*(Term(text, NAME) for text in texts), *given[traced.size :]]
-        self.terms |= zip(inner.inputs, terms, strict=True)
+        read = [self.language.place(a, counter, w, i) for a, w in zip(arrays, widths, strict=True) for i in range(w)]
+        read += [self.language.place(table, counter, all_columns, i) for i in range(traced.links, all_columns)]
+        for k in range(traced.links):
+            row = self.language.index.format(self.language.place(table, counter, all_columns, k))
+            read += [self.language.place(results, row, traced.results, i) for i in range(traced.linked)]
         outer, self.lines = self.lines, []
-        self.count(inner.live(), inner.outputs)
-        self.add(inner.live())
+        live = inner.live()
+        self.count(live, inner.outputs)
+        terms = [Term(text, NAME) for text in (*texts, *read)]
+        for i in range(len(texts) + len(read) - traced.links * traced.linked, len(terms)):
+            if self._uses[inner.inputs[i]]:
+                terms[i] = self._new_local(terms[i])
+        self.terms |= zip(inner.inputs, [*terms, *captured], strict=True)
+        self.add(live)
         made = [self._new_local(self.term(out)) if isinstance(out, Expr) else self.term(out) for out in inner.outputs]
         places = texts[: traced.size]
         places += [self.language.place(results, counter, traced.results, i) for i in range(traced.results)]

@@ -82,6 +82,7 @@ class C(Language):
     """C99. `hardware` calls libm's `fma`, too, and refuses to be compiled where that is not the machine's instruction."""
 
     name = "c"
+    index = "(int){}"
     fused = ("exact", "hardware", "none")
     singles = True
     reserved = RESERVED
@@ -131,6 +132,9 @@ class C(Language):
     def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
         given = f" = {{{', '.join(items)}}}" if items else ""
         return [f"{self.real} {name}[{len(items) or size}]{given};"]
+
+    def table_of(self, name: str, items: Sequence[str]) -> list[str]:
+        return [f"static const {self.real} {name}[{len(items)}] = {{{', '.join(items)}}};"]
 
     def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
         start, go_on, step = (count - 1, ">= 0", "--") if backward else (0, f"< {count}", "++")

@@ -112,6 +112,10 @@ class Fortran(Language):
     def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
         return [f"{name} = [{', '.join(items)}]"] if items else []
 
+    def table_of(self, name: str, items: Sequence[str]) -> list[str]:
+        parts = ((first, items[first : first + CHUNK]) for first in range(0, len(items), CHUNK))
+        return [f"{name}({i + 1}:{i + len(part)}) = [{', '.join(part)}]" for i, part in parts]
+
     def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
         values = f"{count - 1}, 0, -1" if backward else f"0, {count - 1}"
         return [f"do {counter} = {values}", *indented(work), "end do"]

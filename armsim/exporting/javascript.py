@@ -132,6 +132,7 @@ class JavaScript(Language):
     """An ES module of functions from arrays to new arrays; a fused multiply-add is made of products and sums."""
 
     name = "javascript"
+    index = "{}"
     reserved = RESERVED
     tool = "node"
     suffix = "mjs"

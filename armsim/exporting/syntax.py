@@ -42,9 +42,11 @@ class Syntax(ABC):
     Attributes:
         name: As users name it.
         operations: Text of every operation.
+        index: Template of a number as the place of an item.
     """
 
     name: ClassVar[str]
+    index: ClassVar[str] = "int({})"
     operations: Mapping[str, Operation]
 
     def operation(self, node: Expr) -> Operation | None:
@@ -70,6 +72,10 @@ class Syntax(ABC):
     @abstractmethod
     def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
         """Statements that make an array: of items, or of none yet, of a size."""
+
+    def table_of(self, name: str, items: Sequence[str]) -> list[str]:
+        """Statements that make an array of constants."""
+        return self.series(name, items, 0)
 
     @abstractmethod
     def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:

@@ -17,6 +17,7 @@ from armsim.expr.replay import OPERATIONS, replay
 from armsim.expr.tree import Structure, flatten, leaves, mapped, unflatten
 
 _differentiable: ContextVar[bool] = ContextVar("differentiable", default=False)
+_unrolled: ContextVar[bool] = ContextVar("unrolled", default=False)
 
 
 @contextmanager
@@ -27,6 +28,11 @@ def differentiable() -> Iterator[None]:
         yield
     finally:
         _differentiable.reset(token)
+
+
+def is_unrolled() -> bool:
+    """Whether what is traced is to be differentiated, so that it may have no scans."""
+    return _differentiable.get() or _unrolled.get()
 
 
 def implicit(values: Any, solution: Callable[[], Any]) -> Any:
@@ -101,7 +107,11 @@ def with_jacobian(
     on_numbers: dict[Any, tuple[Function, Any]] = {}
 
     def value_of(args: Sequence[Any]) -> tuple[list[Any], Structure | None]:
-        value, form = flatten(body(*args))
+        token = _unrolled.set(True)
+        try:
+            value, form = flatten(body(*args))
+        finally:
+            _unrolled.reset(token)
         graph = innermost(leaves(args))
         assert graph is not None
         return inlined(value, graph), form

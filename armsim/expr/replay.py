@@ -9,7 +9,8 @@ from typing import Any
 from armsim.expr import elementary, scalar
 from armsim.expr.function import Function, Loop, loop
 from armsim.expr.graph import Expr
-from armsim.expr.scan import Scan, scan
+from armsim.expr.scan import Scan, Series, scan
+from armsim.expr.tree import leaves
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
@@ -64,30 +65,38 @@ def replay(
     values: dict[Expr, Any] = dict(zip(function.inputs, args, strict=True))
 
     for node in function.live():
-        if node.op == "input":
-            continue
-        operands = [values[arg] if isinstance(arg, Expr) else arg for arg in node.args]
-        if node.op == "call":
-            inner, *given = operands
-            values[node] = replay(inner, given, operations) if call is None else call(inner, given)
-        elif node.op == "loop":
-            repeated, *given = operands
-            values[node] = _repeat(repeated, given, operations, calls)
-        elif node.op == "scan":
-            swept, *given = operands
-            values[node] = _sweep(swept, given, operations, calls)
-        elif node.op == "series":
-            width, *given = operands
-            values[node] = [given[i : i + int(width)] for i in range(0, len(given), int(width))]
-        elif node.op == "item":
-            rows, row, column = operands
-            values[node] = rows[int(row)][int(column)]
-        elif node.op == "out":
-            results, place = operands
-            values[node] = results[int(place)]
-        else:
-            values[node] = operations[node.op](*operands)
+        if node.op != "input":
+            operands = [values[arg] if isinstance(arg, Expr) else arg for arg in node.args]
+            if node.op == "call" and call is not None:
+                values[node] = call(operands[0], operands[1:])
+            else:
+                values[node] = applied(node.op, operands, operations, calls)
     return [values[out] if isinstance(out, Expr) else out for out in function.outputs]
+
+
+def applied(
+    op: str,
+    operands: Sequence[Any],
+    operations: Mapping[str, Callable[..., Any]] = OPERATIONS,
+    calls: Calls | None = None,
+) -> Any:
+    """The result of an operation of a graph on its operands; see `replay`. Callees are inlined."""
+    if op in operations:
+        return operations[op](*operands)
+    of, *given = operands
+    if op == "call":
+        return replay(of, given, operations)
+    if op == "loop":
+        return _repeat(of, given, operations, calls)
+    if op == "scan":
+        return _sweep(of, given, operations, calls)
+    if op == "series":
+        return [given[i : i + int(of)] for i in range(0, len(given), int(of))]
+    if op == "item":
+        row, column = given
+        return of[int(row)][int(column)]
+    (place,) = given  # of an "out"
+    return of[int(place)]
 
 
 def _repeat(
@@ -111,11 +120,17 @@ def _sweep(
 ) -> list[Any]:
     """Evaluate a traced scan, given its arrays, initial state and captured values: the state at the end, and its results."""
     arrays = sum(width > 0 for width in swept.widths)
-    state, captured = list(given[arrays : arrays + swept.size]), given[arrays + swept.size :]
+    state, rest = list(given[arrays : arrays + swept.size]), given[arrays + swept.size :]
+    before, captured = list(rest[: swept.linked]), rest[swept.linked :]
 
-    def body(state: list[Any], *items: list[Any]) -> tuple[list[Any], list[Any]]:
+    def body(state: list[Any], *items: Sequence[Any]) -> tuple[list[Any], Any]:
         found = replay(swept.body, [*state, *(x for item in items for x in item), *captured], operations, calls)
-        return found[: swept.size], found[swept.size :]
+        after, made = found[: swept.size], found[swept.size :]
+        return after, (made[: swept.linked], made[swept.linked :]) if swept.links else made
 
-    end, results = scan(state, body, *given[:arrays], count=swept.count, backward=swept.backward)
-    return [*end, results]
+    links = [[-1 if k == swept.count else int(k) for k in link] for link in [*zip(*swept.table)][: swept.links]]
+    series = [*given[:arrays], *([[row[swept.links :] for row in swept.table]] if swept.columns else [])]
+    end, results = scan(state, body, *series, count=swept.count, backward=swept.backward, links=links, before=before)
+    if isinstance(results, Series):
+        return [*end, results.flat]
+    return [*end, [leaves(row) for row in results]]

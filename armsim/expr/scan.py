@@ -1,7 +1,8 @@
 """Scans: a body iterated a fixed number of times over series, whose items and results are rows of arrays in memory.
 
 As JAX's `lax.scan`. The text of a scan grows with its body alone, not with the number of iterations: a horizon of a predictive
-controller, swept back by Riccati's recursion, is one.
+controller, swept back by Riccati's recursion, is one. A recursion along a tree is one, too: iterations are given what earlier
+ones have found, by links.
 """
 
 from __future__ import annotations
@@ -13,22 +14,22 @@ from armsim.expr.function import Function, Repetition, innermost, nested
 from armsim.expr.graph import Expr, Graph
 from armsim.expr.tree import Structure, flatten, leaves, unflatten
 
+Column = int | float | tuple[float, ...]
+
 
 class Series(Sequence[Any]):
     """Trees of scalars of one structure, in an array of a graph.
 
-    Leaves that are the same number in every tree are not in the array.
+    Leaves that are numbers in every tree are not in the array.
 
     Attributes:
         array: The node of the array, a row for each tree; None if all leaves are numbers.
         length: Number of trees.
         structure: Of each tree.
-        columns: Of each leaf its column in the array, an int, or its number, a float.
+        columns: Of each leaf its column in the array, an int, or its number, a float; where that differs a number for each tree.
     """
 
-    def __init__(
-        self, array: Expr | None, length: int, structure: Structure | None, columns: Sequence[int | float]
-    ) -> None:
+    def __init__(self, array: Expr | None, length: int, structure: Structure | None, columns: Sequence[Column]) -> None:
         self.array = array
         self.length = length
         self.structure = structure
@@ -44,12 +45,15 @@ class Series(Sequence[Any]):
         rows, forms = zip(*map(flatten, trees), strict=True)
         if any(form != forms[0] for form in forms):
             raise ValueError("the items of a series differ in structure")
-        columns: list[int | float] = []
+        columns: list[Column] = []
         stored: list[Sequence[Any]] = []
         for column in zip(*rows, strict=True):
-            same = not any(isinstance(x, Expr) for x in column) and len(set(map(float, column))) == 1
-            columns.append(float(column[0]) if same else len(stored))
-            stored += [] if same else [column]
+            if any(isinstance(x, Expr) for x in column):
+                columns.append(len(stored))
+                stored.append(column)
+            else:
+                numbers = tuple(map(float, column))
+                columns.append(numbers[0] if len(set(numbers)) == 1 else numbers)
         items = [x for row in zip(*stored, strict=True) for x in row]
         array = graph.node("series", float(len(stored)), *items) if stored else None
         return cls(array, len(trees), forms[0], columns)
@@ -59,9 +63,23 @@ class Series(Sequence[Any]):
         """Columns of the array."""
         return sum(isinstance(column, int) for column in self.columns)
 
-    def tree(self, stored: Sequence[Any]) -> Any:
-        """The tree whose leaves in the array are these."""
-        found = [stored[column] if isinstance(column, int) else column for column in self.columns]
+    @property
+    def tables(self) -> list[tuple[float, ...]]:
+        """The numbers that differ from tree to tree, by columns."""
+        return [column for column in self.columns if isinstance(column, tuple)]
+
+    @property
+    def flat(self) -> Series:
+        """The same as lists of leaves."""
+        return Series(self.array, self.length, flatten([0.0] * len(self.columns))[1], self.columns)
+
+    def tree(self, stored: Sequence[Any], numbers: Sequence[Any]) -> Any:
+        """The tree whose leaves in the array and in tables are these."""
+        of_tables = iter(numbers)
+        found = [
+            stored[column] if isinstance(column, int) else next(of_tables) if isinstance(column, tuple) else column
+            for column in self.columns
+        ]
         return unflatten(self.structure, found)
 
     def __len__(self) -> int:
@@ -71,29 +89,47 @@ class Series(Sequence[Any]):
         if not -self.length <= i < self.length:
             raise IndexError(i)
         array, row = self.array, i % self.length
-        if array is None:
-            return self.tree([])
-        return self.tree([array.graph.node("item", array, row, column) for column in range(self.width)])
+        stored = [] if array is None else [array.graph.node("item", array, row, k) for k in range(self.width)]
+        return self.tree(stored, [numbers[row] for numbers in self.tables])
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(self.length))
 
 
 class Scan(Repetition):
-    """A traced scan, the first argument of a "scan" node; its arrays are the next, then the state, then captured values.
+    """A traced scan, the first argument of a "scan" node.
+
+    The node's further arguments: arrays, the state, what links to no iteration give, captured values.
 
     Attributes:
-        body: From the state and the items to the next state and a row of results; captured values are further inputs.
+        body: From the state, the items of arrays and of `table` and what each link gives to the next state and a row of results;
+            captured values are further inputs.
         size: Number of state entries.
-        widths: Columns of the array of each series.
-        results: Columns of the array of results.
+        widths: Columns of each array.
+        table: Numbers, a row for each iteration; the first columns are links: rows of results, `count` for none.
+        links: How many of these there are.
+        linked: Number of leading columns of results that a link gives.
+        results: Columns of the array of results. With links it has a further row, of what links to no iteration give.
         count: Number of iterations.
         backward: Whether from the last items to the first.
     """
 
-    def __init__(self, body: Function, size: int, widths: Sequence[int], count: int, backward: bool) -> None:
+    def __init__(
+        self,
+        body: Function,
+        size: int,
+        widths: Sequence[int],
+        table: Sequence[Sequence[float]],
+        links: int,
+        linked: int,
+        count: int,
+        backward: bool,
+    ) -> None:
         super().__init__(body, size)
         self.widths = tuple(widths)
+        self.table = table
+        self.links = links
+        self.linked = linked
         self.results = len(body.outputs) - size
         self.count = count
         self.backward = backward
@@ -102,6 +138,16 @@ class Scan(Repetition):
     def outputs(self) -> range:
         """One result per state entry, and the array of results."""
         return range(self.size + 1)
+
+    @property
+    def memory(self) -> int:
+        """Numbers in the array of results."""
+        return self.results * (self.count + bool(self.links))
+
+    @property
+    def columns(self) -> int:
+        """Columns of the table that the body takes."""
+        return len(self.table[0]) - self.links if self.table else 0
 
     def counts(self) -> dict[str, int]:
         """Operation counts of all iterations."""
@@ -114,16 +160,20 @@ def scan(
     *series: Sequence[Any],
     count: int | None = None,
     backward: bool = False,
+    links: Sequence[Sequence[int]] = (),
+    before: Any = None,
 ) -> tuple[Any, Sequence[Any]]:
     """Iterate `body` over the items of series.
 
     Args:
         state: A tree of scalars to begin with.
-        body: Takes the state and an item of each series, trees of scalars; returns the next state, of the same structure, and a
-            tree of scalars.
+        body: Takes the state, an item of each series and what each link leads to, trees of scalars; returns the next state, of
+            the same structure, and a tree of scalars. With links that is a pair, whose first part is what links lead to.
         series: Of one length each; lists, or what another scan in the same graph returned.
         count: Number of iterations; without series.
         backward: Whether to begin with the last items.
+        links: Each says for every iteration to which one, carried out before it, it is linked; -1 for none.
+        before: A tree of the structure of what links lead to, which they give where they lead to none.
 
     Returns:
         The state at the end, and the series of what `body` returned, in the order of the items.
@@ -131,37 +181,49 @@ def scan(
     times = len(series[0]) if series else count
     assert times is not None
     arrays = [given.array for given in series if isinstance(given, Series) and given.array is not None]
-    graph = innermost(
-        [*leaves(state), *arrays, *(x for s in series if not isinstance(s, Series) for x in leaves(list(s)))]
-    )
+    lists = [x for s in series if not isinstance(s, Series) for x in leaves(list(s))]
+    first, form_before = flatten(before if links else ())
+    graph = innermost([*leaves(state), *arrays, *lists, *first])
     if graph is None:
-        found = []
+        found: list[Any] = [None] * times
         for i in reversed(range(times)) if backward else range(times):
-            state, result = body(state, *(given[i] for given in series))
-            found.append(result)
-        return state, found[::-1] if backward else found
+            led = [before if places[i] < 0 else found[places[i]][0] for places in links]
+            state, found[i] = body(state, *(given[i] for given in series), *led)
+        return state, found
     known = [given if isinstance(given, Series) else Series.of(graph, given) for given in series]
     if any(given.array is not None and given.array.graph is not graph for given in known):
         raise ValueError("a series belongs to the function that it was made in")
     begin, structure = flatten(state)
     inner = Graph(graph.depth + 1)
+
+    def inputs(of: str, number: int) -> list[Expr]:
+        return [inner.input(of) for _ in range(number)]
+
     with nested(inner):
-        inputs = unflatten(structure, [inner.input(f"s{i}") for i in range(len(begin))])
-        items = [given.tree([inner.input("item") for _ in range(given.width)]) for given in known]
-        after, result = body(inputs, *items)
+        entries = unflatten(structure, inputs("state", len(begin)))
+        stored = [inputs("item", given.width) for given in known]
+        numbers = [inputs("number", len(given.tables)) for given in known]
+        items = [given.tree(*own) for given, *own in zip(known, stored, numbers, strict=True)]
+        led = [unflatten(form_before, inputs("linked", len(first))) for _ in links]
+        after, result = body(entries, *items, *led)
     ends, form = flatten(after)
     if form != structure:
         raise ValueError(f"the body of a scan changes the structure of its state: {structure} becomes {form}")
+    if links and flatten(result[0])[1] != form_before:
+        raise ValueError("what links of a scan lead to has another structure than what they give before")
     made, shape = flatten(result)
-    stored = [x for x in made if isinstance(x, Expr)]
-    places = iter(range(len(stored)))
-    columns = [next(places) if isinstance(x, Expr) else float(x) for x in made]
-    function = Function("scan", inner, [*ends, *stored])
-    traced = Scan(function, len(begin), [given.width for given in known], times, backward)
+    kept = [x for i, x in enumerate(made) if isinstance(x, Expr) or i < len(first)]
+    places = iter(range(len(kept)))
+    columns = [next(places) if isinstance(x, Expr) or i < len(first) else float(x) for i, x in enumerate(made)]
+    function = Function("scan", inner, [*ends, *kept])
+    tables = [tuple(float(times if k < 0 else k) for k in link) for link in links]
+    table = [*zip(*tables, *(column for given in known for column in given.tables), strict=True)]
+    widths = [given.width for given in known]
+    traced = Scan(function, len(begin), widths, table, len(links), len(first), times, backward)
     rows = [given.array for given in known if given.array is not None]
-    node = graph.node("scan", traced, *rows, *begin, *inner.captured)
+    node = graph.node("scan", traced, *rows, *begin, *first, *inner.captured)
     end = unflatten(structure, [graph.node("out", node, i) for i in range(len(begin))])
-    array = graph.node("out", node, len(begin)) if stored else None
+    array = graph.node("out", node, len(begin)) if kept else None
     return end, Series(array, times, shape, columns)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from armsim.expr.derivative import inlined
 from armsim.expr.function import Function, innermost, trace
 from armsim.expr.graph import Expr, Graph
-from armsim.expr.replay import OPERATIONS
+from armsim.expr.replay import applied
 from armsim.expr.scalar import absolute, both, either, fma, negated, where
 from armsim.expr.tree import flatten, unflatten
 
@@ -102,7 +102,7 @@ class Switches:
                 continue
             operands = [values[arg] if isinstance(arg, Expr) else arg for arg in node.args]
             if node not in fixed:
-                values[node] = OPERATIONS[node.op](*operands)
+                values[node] = applied(node.op, operands)
             elif node.op == "abs":
                 values[node] = where(fixed[node] > 0.5, operands[0], -operands[0])
             else:

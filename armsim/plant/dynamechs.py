@@ -188,7 +188,13 @@ class DynaMechsPlant(Plant):
 
         *inner, _ = (joint.motor.rotor_inertia if joint.motor else 0.0 for joint in self.arm.joints)
         qdd = articulated_body(
-            self._links, parts.q, qd, force, locked=lambda i: stuck[i] > 0.5, flywheels=[*inner, 0.0]
+            self._links,
+            parts.q,
+            qd,
+            range(len(qd)),
+            force,
+            locked=lambda i: stuck[i] > 0.5,
+            flywheels=[*inner, 0.0],
         )
         return Evaluation(qd, qdd, stuck, torques)
 

@@ -20,6 +20,7 @@ from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.runner import Job, Runner
 from armsim.stability.method_choice import with_method
+from tests.dynamics.test_recursion import large
 
 STRICT = ("-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-fno-math-errno")
 FORTRAN = ("-O1", "-std=f2018", "-ffp-contract=off", "-shared", "-fPIC")
@@ -194,6 +195,17 @@ class Steps:
         return [*self.runner.row().run(0)]
 
 
+LARGE = {  # 17 joints of a tree, whose recursions are scans
+    "format": "armsim/scenario/1",
+    "name": "large",
+    "robot": {**large(17, "tree"), "name": "large"},
+    "duration": 10,
+    "integrator": {"method": "semi_implicit_euler", "dt": 1e-4},
+    "control": {"law": "pd", "output": "torque", "kp": [9] * 17, "kd": [2] * 17, "target": [0.2] * 17},
+    "log": {"every": 0.01},
+}
+
+
 @pytest.fixture(scope="session")
 def scenarios(tmp_path_factory):
     """Scenarios by name."""
@@ -205,6 +217,7 @@ def scenarios(tmp_path_factory):
         "arm5_hold": "arm5_hold",
         "ahead": written(AHEAD, folder),
         "gripper": written(GRIPPER, folder),
+        "large": written(LARGE, folder),
     }
 
 

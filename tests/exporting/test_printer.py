@@ -59,7 +59,19 @@ def expressions(x, count: int) -> list:
     def swept(a, b):
         _, rows = scan([a, b], lambda s: ([s[1] * 0.5, s[0] - s[1]], [s[0] * b, 2.0]), count=3)
         end, back = scan(a, lambda s, x, y: (s * 0.25 + x[0] * x[1] + y, s), rows, [a, b, 1.0], backward=True)
-        return end - back[1] + rows[2][0]
+        return end - back[1] + rows[2][0] + linked(a, b)
+
+    def linked(a, b):
+        """A tree of four, with a table of lengths, outward and inward."""
+        _, out = scan(
+            b, lambda s, x, y, up: (s * 0.5, ([up[0] * x + y, 1.0], s)), [0.5, -0.25, 0.125, 1.5], [a, b, a - b, 2.0],
+            links=[[-1, 0, 0, 2]], before=[a, b],
+        )  # fmt: skip
+        total, back = scan(
+            0.0, lambda s, x, y, z: (s + x[0][0], ([y[0] - z[0] * x[0][1] + x[1]], 0.0)), out,
+            links=[[1, -1, 3, -1], [-1, 2, -1, -1]], before=[0.75], backward=True,
+        )  # fmt: skip
+        return total + back[0][0][0]
 
     def choices(a, b, c, truth):
         return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 from array import array
 
 import numpy as np
@@ -31,7 +32,7 @@ def walk(steps: Steps, step, observe) -> None:
 
 
 @needs("gcc")
-@pytest.mark.parametrize("name", [*SCENARIOS, "ahead", "gripper"])
+@pytest.mark.parametrize("name", [*SCENARIOS, "ahead", "gripper", "large"])
 @pytest.mark.handful(2)
 def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = c_library(exported(name, "c"), name)
@@ -46,7 +47,7 @@ def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, 
 
 
 @needs("gfortran")
-@pytest.mark.parametrize("name", [*SCENARIOS, "gripper"])
+@pytest.mark.parametrize("name", [*SCENARIOS, "gripper", "large"])
 @pytest.mark.handful(1)
 def test_exported_fortran_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = fortran_library(exported(name, "fortran"), name)
@@ -121,15 +122,15 @@ def test_questions_about_one_state_have_the_bits_of_the_library(name, tmp_path):
         np.testing.assert_array_equal(found, np.ravel(result), err_msg=question)
 
 
-def test_exported_python_takes_the_steps_of_machine_code_to_the_bit(scenarios, exported, monkeypatch):
-    monkeypatch.syspath_prepend(str(exported("everything", "python")))
-    import everything  # type: ignore[import-not-found]  # made by the fixture
-
-    steps = Steps.of(scenarios["everything"])
-    state = everything.begin()
+@pytest.mark.parametrize("name", ["everything", "large"])
+def test_exported_python_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported, monkeypatch):
+    monkeypatch.syspath_prepend(str(exported(name, "python")))
+    made = importlib.import_module(name)
+    steps = Steps.of(scenarios[name])
+    state = made.begin()
     for k in range(150):
         assert state == steps.reach(k), f"step {k}"
-        state = everything.step(k, state)
+        state = made.step(k, state)
 
 
 def test_every_number_of_an_exported_row_has_its_own_heading():

@@ -68,6 +68,46 @@ def test_scans_loops_and_functions_nest(evaluate):
     same_everywhere(text, ["a", "b"], [[0.3, 1.5], [-2.0, 0.25], [1.0, -0.7]], evaluate)
 
 
+def test_links_lead_along_a_tree_both_ways(evaluate):
+    """Sums from the root to each node of a tree, and of all beyond it; by links to the first child and the next sibling."""
+    parents, lengths = [-1, 0, 1, 1, 0, 4, -1], [0.5, 1.25, -3.0, 7.0, 0.1, 2.5, 4.0]
+    child, sibling = [1, 2, -1, -1, 5, -1, -1], [6, 4, 3, -1, -1, -1, -1]
+
+    def text(a, b):
+        own = [a, b, a * b, 1.0, b, a - b, 2.0]
+
+        def outward(k, x, length, above):
+            at = above["at"] + x * length
+            return k + 1.0, ({"at": at, "one": 1.0}, [k, sin(at), 3.0])
+
+        end, along = scan(0.0, outward, own, lengths, links=[parents], before={"at": b, "one": 1.0})
+
+        def inward(s, here, x, below, beside):
+            total = here[0]["at"] * here[0]["one"] + x + below[0]
+            return s, ([total + beside[0]], total)
+
+        _, sums = scan(0.0, inward, along, own, links=[child, sibling], before=[0.0], backward=True)
+        flat = [x for (found, (k, wave, three)) in along for x in (found["at"], k, wave, three)]
+        return [end, *flat, *(total for _, total in sums)]
+
+    for (a, b), found in zip(ROWS, same_everywhere(text, ["a", "b"], ROWS, evaluate), strict=True):
+        own, at = [a, b, a * b, 1.0, b, a - b, 2.0], []
+        for k, parent in enumerate(parents):
+            at.append((b if parent < 0 else at[parent]) + own[k] * lengths[k])
+        total = [x + y for x, y in zip(at, own, strict=True)]
+        for k in reversed(range(7)):
+            if parents[k] >= 0:
+                total[parents[k]] += total[k]
+        assert found[1 : 1 + 28 : 4] == at
+        assert found[2 : 2 + 28 : 4] == list(range(7))
+        assert found[29:] == pytest.approx(total, rel=1e-14)
+
+
+def test_a_link_gives_trees_of_one_structure():
+    with pytest.raises(ValueError, match="another structure"):
+        trace(lambda a: [scan(a, lambda s, up: (s, ([a], 0.0)), count=2, links=[[-1, 0]], before=a)[0]], ["a"])
+
+
 def test_a_scan_without_series_counts(evaluate):
     def text(a, b):
         end, powers = scan(1.0, lambda s: (s * a, s), count=4)

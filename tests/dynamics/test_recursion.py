@@ -1,0 +1,114 @@
+"""Recursions as scans: the bits of unrolled ones at every size, against Pinocchio, and text that grows little with the arm."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from armsim.dynamics import aba, recursion, rnea
+from armsim.expr import differentiable, trace
+from armsim.loading import read_robot
+from armsim.spatial import Vector
+from tests.trees import chain, motion, tree, without_mimics
+
+
+def questions(arm, wrenches):
+    """Inverse and forward dynamics of an arm, traced: of positions, velocities, and accelerations or forces."""
+    n = arm.n
+
+    def forces(*x):
+        return rnea(arm, x[:n], x[n : 2 * n], x[2 * n :], wrenches)
+
+    def accelerations(*x):
+        return aba(arm, x[:n], x[n : 2 * n], x[2 * n :], wrenches)
+
+    return [forces] if arm.followers else [forces, accelerations]
+
+
+def wrenches_on(arm, seed):
+    rng = random.Random(seed)
+    vectors = [Vector(*(rng.uniform(-3.0, 3.0) for _ in range(3))) for _ in range(2 * len(arm.links))]
+    return list(zip(vectors[::2], vectors[1::2], strict=True))
+
+
+ARMS = {
+    "tree 3": tree(3),
+    "tree 10": tree(10),
+    "tree 11 without followers": without_mimics(tree(11)),
+    "chain": chain(tree(7)),
+    "large tree": without_mimics(tree(26)),
+}
+
+
+@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.handful(3)
+def test_scans_have_the_bits_of_unrolled_recursions_on_numbers_in_scalars_and_in_lanes(name, monkeypatch, evaluate):
+    arm, _ = read_robot(ARMS[name])
+    rows = [np.random.default_rng(k).uniform(-2.0, 2.0, 3 * arm.n).tolist() for k in range(9)]
+    for wrenches in (None, wrenches_on(arm, 3)):
+        for question in questions(arm, wrenches):
+            found = []
+            for longest in (0, 1000):
+                monkeypatch.setattr(recursion, "LONGEST_UNROLLED", longest)
+                traced = trace(question, [f"x{i}" for i in range(3 * arm.n)])
+                assert any(node.op == "scan" for node in traced.live()) is (longest == 0)
+                expected = [question(*row) for row in rows]
+                lanes = evaluate(traced, np.array(rows).T.tolist()).T.tolist()
+                scalars = evaluate(traced, np.array(rows).T.tolist(), lanes=1).T.tolist()
+                assert lanes == scalars == expected
+                found.append(expected)
+            assert found[0] == found[1]
+
+
+def large(count, kind="chain"):
+    """A chain or tree of general revolute and prismatic joints."""
+    rng = random.Random(count)
+    joints = []
+    for i in range(count):
+        place = {"a": rng.uniform(-0.1, 0.1), "alpha": rng.uniform(-1.5, 1.5), "d": rng.uniform(0.0, 0.1), "theta": 0.3}
+        center, tensor = [rng.uniform(-0.05, 0.05) for _ in range(3)], {"xx": 2e-3, "yy": 1.5e-3, "zz": 1e-3}
+        inertia = {"mass": rng.uniform(0.3, 0.8), "center": center, "about": "com", "rpy": [0.1, 0.2, 0.3]}
+        body = {"inertia": {**inertia, **tensor}}
+        made = {"name": f"J{i}", "type": "prismatic" if i % 5 == 3 else "revolute", "mdh": place, "bodies": [body]}
+        parent = {"parent": f"J{max(i - 4, min(i - 1, 2))}"} if kind == "tree" and i else {}
+        joints.append({**made, **parent})
+    place = {"xyz": [0.1, -0.2, 0.3], "rpy": [0.3, -0.4, 1.2]}
+    file = {"format": "armsim/robot/1", "name": kind, "convention": "mdh", "gravity": [1.0, -3.0, -9.0], "base": place}
+    return {**file, "joints": joints, "tool": place, "frames": {}, "payload": []}
+
+
+@pytest.mark.parametrize("kind", ["chain", "tree"])
+def test_an_arm_of_64_joints_has_the_figures_that_pinocchio_finds(kind):
+    pytest.importorskip("pinocchio")
+    from tests.surveys.trees import by_pinocchio
+
+    file = large(64, kind)
+    state = motion(5, 64)
+    arm, _ = read_robot(file)
+    theirs = by_pinocchio(file, **state)
+    tau, qdd = np.array(theirs["tau"]), np.array(theirs["qdd"])
+    M = np.zeros((64, 64))
+    M[np.tril_indices(64)] = theirs["M"]
+    condition = np.linalg.cond(M + np.tril(M, -1).T)
+    found = rnea(arm, state["q"], state["qd"], state["qdd"])
+    assert np.abs(np.array(found) - tau).max() <= 1e-12 * np.abs(tau).max()
+    found = aba(arm, state["q"], state["qd"], state["tau"])
+    assert np.abs(np.array(found) - qdd).max() <= 10 * 2.0**-52 * condition * np.abs(qdd).max()
+
+
+def test_the_text_of_a_recursion_does_not_grow_with_the_arm_but_for_its_joints():
+    def nodes(count):
+        arm, _ = read_robot(large(count))
+        return [len(trace(f, [f"x{i}" for i in range(3 * count)]).graph.nodes) for f in questions(arm, None)]
+
+    for few, many in zip(nodes(20), nodes(40), strict=True):
+        assert many < 2 * few  # sines, cosines, and what goes into arrays and comes out of them
+
+
+def test_what_is_to_be_differentiated_has_no_scans():
+    arm, _ = read_robot(large(20))
+    with differentiable():
+        traced = trace(questions(arm, None)[0], [f"x{i}" for i in range(60)])
+    assert all(node.op != "scan" for node in traced.live())
