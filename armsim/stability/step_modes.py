@@ -133,11 +133,13 @@ class LinearPlant(System):
     def _own_and_commands(self) -> Array:
         """Positions, velocities and currents, and the commands, by the state, shape (..., 2 n + k + m, size)."""
         q, v, z, currents = self._parts(self._identity)
-        own = np.concatenate([q, v, currents], axis=-2)
         u = self._identity[..., self.moving :, :]
-        if not self.sampled:
-            u = np.zeros((*self.axes, self.n, self.size)) if self.law is None else self.law.K @ own + self.law.Kz @ z
-        return np.concatenate([own, u], axis=-2)
+        if self.law is None:
+            u = np.zeros((*self.axes, self.n, self.size))
+        elif not self.sampled:
+            of_own, n = self.law.K, self.n
+            u = np.concatenate([of_own[..., : 2 * n], self.law.Kz, of_own[..., 2 * n :]], axis=-1)
+        return np.concatenate([q, v, currents, u], axis=-2)
 
     @cached_property
     def force(self) -> Array:
