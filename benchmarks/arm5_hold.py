@@ -54,7 +54,9 @@ def line(text: str, *cells: str) -> None:
 def print_heading(native: NativeHold, peers: list[Peer]) -> None:
     """What is measured, where, and with which programs."""
     case = native.scenario
-    print(f"{SCENARIO.name} by semi-implicit Euler: {case.steps} steps of {case.dt:g} s, a row every {case.log_every}")
+    print(
+        f"{SCENARIO.name} by semi-implicit Euler: {case.clock.steps} steps of {case.dt:g} s, a row every {case.clock.log_every}"
+    )
     versions = [f"Python {platform.python_version()}", *(f"{peer.name} {peer.version}" for peer in peers)]
     print(f"{processor()}, {os.cpu_count()} cores; {', '.join(versions)}")
     present = [peer.name for peer in peers]

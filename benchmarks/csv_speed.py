@@ -30,7 +30,7 @@ def measure(folder: Path, rounds: int) -> tuple[int, list[float]]:
     fresh = count()  # some file systems write a file to disk at once when it replaces another
 
     def write() -> None:
-        file = CsvFile(str(folder / f"speed{next(fresh)}.csv"), columns)
+        file = CsvFile(str(folder / f"speed{next(fresh)}.csv"), [heading.column for heading in columns])
         file.add(run.rows.flat, width, run.count, run.t.tolist())
         file.close()
 

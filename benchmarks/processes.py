@@ -50,7 +50,10 @@ class Processes:
         """Wall times [s] of armsim's commands and of the least scripts for the peers, in turns."""
         tasks: dict[str, Task] = {
             "python -c pass": lambda: self.python("-c", "pass"),
+            "python, its imports": lambda: self.python("-c", "import yaml, click"),
+            "python, with LLVM": lambda: self.python("-c", "import yaml, click, llvmlite.binding"),
             "armsim --help": lambda: self.python("-m", "armsim", "--help"),
+            "armsim inverse arm5": lambda: self.python("-m", "armsim", "inverse", "arm5"),
             "armsim simulate, cold": self._simulate(cold=True),
             "armsim simulate, cached": self._simulate(cold=False),
         }
