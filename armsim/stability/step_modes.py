@@ -132,7 +132,7 @@ class LinearPlant(System):
     @cached_property
     def _own_and_commands(self) -> Array:
         """Positions, velocities and currents, and the commands, by the state, shape (..., 2 n + k + m, size)."""
-        q, v, z, currents = self._parts(self._identity)
+        q, v, _, currents = self._parts(self._identity)
         u = self._identity[..., self.moving :, :]
         if self.law is None:
             u = np.zeros((*self.axes, self.n, self.size))
