@@ -103,7 +103,7 @@ def test_spoilt_logs_give_faults_or_an_answer(tmp_path, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("robot", ["two_link", "arm5"])
+@pytest.mark.parametrize("robot", ["two_link", "arm5", "puma560"])
 def test_friction_and_torque_constants_of_shipped_arms_are_found_from_late_noisy_encoders(robot):
     from tests.surveys.identified import CASES, trial
 
