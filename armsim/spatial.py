@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from armsim.expr import Scalar, cos, either, fma, maximum, sin, snapped, sqrt, where
+from armsim.expr import Scalar, absolute, cos, either, fma, maximum, sin, snapped, sqrt, where
 from armsim.records import record
 
 
@@ -415,3 +415,16 @@ def point_tensor(r: Vector) -> Symmetric:
     """The rotational inertia of a unit mass at r about the origin: |r|² 1 - r rᵀ."""
     xx, yy, zz = r.x * r.x, r.y * r.y, r.z * r.z
     return Symmetric(yy + zz, xx + zz, xx + yy, -(r.x * r.y), -(r.x * r.z), -(r.y * r.z))
+
+
+def perpendicular(n: Vector) -> tuple[Vector, Vector]:
+    """Two unit vectors perpendicular to a unit vector n and to each other.
+
+    Duff et al. 2017, *Journal of Computer Graphics Techniques* 6(1): without a quotient of small numbers.
+    """
+    sign = where(n.z < 0.0, -1.0, 1.0)
+    a = -1.0 / (1.0 + absolute(n.z))
+    return (
+        Vector(1.0 + n.x * n.x * a, n.x * n.y * a, -sign * n.x),
+        Vector(n.x * n.y * a, 1.0 + n.y * n.y * a, -sign * n.y) * sign,
+    )

@@ -14,10 +14,10 @@ from armsim.dynamics.jacobian import frame_jacobian
 from armsim.dynamics.kinematics import frame_position
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import Scalar, both, divided, dot, exp, negated, sqrt, where
-from armsim.geometry import Obstacle, Surface
+from armsim.geometry import Obstacle, Plane, Surface
 from armsim.model import Arm, LinkFrame
 from armsim.records import record
-from armsim.spatial import ZERO, Vector, cross
+from armsim.spatial import ZERO, Vector, X, Y, Z, cross, perpendicular
 
 ANCHOR = ("anchorx", "anchory", "anchorz")
 COEFFICIENT = "coefficient"
@@ -76,12 +76,21 @@ class Contact(ExternalWrench):
         """Position and velocities of the frame."""
         return frozenset(f"{part}_{self.at.name}" for part in OF_FRAME)
 
+    @property
+    def span(self) -> dict[str, Vector]:
+        """The directions along which its anchor may lie, of a plane those in it, by the names of the further states."""
+        axes: tuple[Vector, ...] = (X, Y, Z)
+        shape, rotation = self.obstacle.shape, self.obstacle.pose.rotation
+        if isinstance(shape, Plane):
+            axes = tuple(rotation @ axis for axis in perpendicular(shape.normal))
+        return dict(zip(map(self.state, ANCHOR), axes, strict=False))
+
     def begin(self, center: Vector) -> dict[str, Scalar]:
         """The further states where the contact sticks without friction force, by name."""
         friction = self.surface.friction
         if friction is None:
             return {}
-        states = dict(zip(map(self.state, ANCHOR), center, strict=True))
+        states = {name: axis.dot(center) for name, axis in self.span.items()}
         return states if friction.kinetic is None else {**states, self.state(COEFFICIENT): friction.static}
 
     def relaxed(self, states: Mapping[str, Scalar], before: Vector, after: Vector, dt: Scalar) -> dict[str, Scalar]:
@@ -115,10 +124,10 @@ class Contact(ExternalWrench):
         if friction is None:
             return Touch(gap, normal_speed, n, force, ZERO, ZERO, {})
 
-        states = {**self.begin(center), **told}
+        states = {**(begun := self.begin(center)), **told}
         rolling = cross(w, n * self.radius)  # of the anchor while the contact sticks
         velocity = v - rolling
-        stretch = center - Vector(*(states[self.state(part)] for part in ANCHOR))
+        stretch = sum((axis * (begun[name] - states[name]) for name, axis in self.span.items()), ZERO)
         # the force that would stop all slip, and its share within the cone
         trial = tangential(stretch * friction.stiffness + velocity * friction.damping, n)
         coefficient = states.get(self.state(COEFFICIENT), friction.static)
@@ -128,7 +137,7 @@ class Contact(ExternalWrench):
         share = where(slips, bound / sqrt(squared + VANISHING), 1.0)
         pace = friction.stiffness / friction.damping
         creep = (velocity + stretch * pace) * (1.0 - share)
-        rates = dict(zip(map(self.state, ANCHOR), rolling + creep, strict=True))
+        rates = {name: axis.dot(rolling + creep) for name, axis in self.span.items()}
         if friction.kinetic is not None:
             settled = where(both(slips, touches), friction.kinetic, friction.static)
             rates[self.state(COEFFICIENT)] = (settled - coefficient) * pace

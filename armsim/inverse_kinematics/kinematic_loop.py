@@ -14,9 +14,9 @@ import numpy as np
 
 from armsim.dynamics import frame_jacobian, frame_pose
 from armsim.errors import UsageError
-from armsim.inverse_kinematics.task import Pointing, PoseGoal, perpendicular
+from armsim.inverse_kinematics.task import Pointing, PoseGoal
 from armsim.model import Arm
-from armsim.spatial import Vector
+from armsim.spatial import Vector, perpendicular
 
 FAR = 1e6  # out of reach, in lengths of the arm: for what is beyond, or not a number
 GENERIC = (0.48, -0.36, 0.8)  # a direction along or across no axis of an arm

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from armsim.dynamics import frame_jacobian, frame_pose
-from armsim.expr import STATIC, absolute, chosen, maximum, sqrt, where
+from armsim.expr import STATIC, chosen, maximum, sqrt
 from armsim.expr.elementary import arctangent_quotient
 from armsim.model import Arm, LinkFrame
-from armsim.spatial import ZERO, Matrix, Pose, Scalar, Vector, cross, quaternion
+from armsim.spatial import ZERO, Matrix, Pose, Scalar, Vector, cross, perpendicular, quaternion
 
 OPPOSITE = (
     1e-7  # cosine of half the angle between two directions, below which the axis from one to the other is arbitrary
@@ -104,16 +104,3 @@ def rotation_vector(w: Scalar, x: Scalar, y: Scalar, z: Scalar) -> Vector:
     quarter = v.dot(v) / ((1.0 + w) * (1.0 + w))  # squared tangents
     root = 1.0 + sqrt(1.0 + quarter)
     return v * (8.0 * arctangent_quotient(quarter / (root * root)) / ((1.0 + w) * root))
-
-
-def perpendicular(n: Vector) -> tuple[Vector, Vector]:
-    """Two unit vectors perpendicular to a unit vector n and to each other.
-
-    Duff et al. 2017, *Journal of Computer Graphics Techniques* 6(1): without a quotient of small numbers.
-    """
-    sign = where(n.z < 0.0, -1.0, 1.0)
-    a = -1.0 / (1.0 + absolute(n.z))
-    return (
-        Vector(1.0 + n.x * n.x * a, n.x * n.y * a, -sign * n.x),
-        Vector(n.x * n.y * a, 1.0 + n.y * n.y * a, -sign * n.y) * sign,
-    )

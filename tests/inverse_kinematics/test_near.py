@@ -14,10 +14,10 @@ from armsim.compile import BatchKernel
 from armsim.dynamics import frame_pose
 from armsim.expr import leaves, trace
 from armsim.inverse_kinematics import Pointing, PoseGoal, solve_near
-from armsim.inverse_kinematics.task import perpendicular, rotation_vector
+from armsim.inverse_kinematics.task import rotation_vector
 from armsim.loading import read_robot
 from armsim.model import Limit
-from armsim.spatial import Matrix, Vector, X, Y, Z, cross, quaternion, rotation_rpy
+from armsim.spatial import Matrix, Vector, X, Y, Z, cross, perpendicular, quaternion, rotation_rpy
 from tests.planar import planar
 from tests.trees import tree
 
