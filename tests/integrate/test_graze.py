@@ -49,6 +49,16 @@ def test_no_ball_is_too_thin_for_a_method_that_locates_events(method, within):
         assert run.summary()["audit"]["relative"] < 1e-6
 
 
+def test_steps_without_contacts_end_before_a_ball_that_several_of_them_come_to():
+    """In one advance, where each of them is shorter than the gap that was seen at the start of them all."""
+    for at in (0.31, 0.5, 0.75):
+        ball = {"sphere": {"radius": 1e-3}, "xyz": [at, 0, 0], "stiffness": STIFF, "damping": DAMPING}
+        touching = {"world": {"ball": ball}, "contacts": [{"frame": "tool", "with": "ball"}]}
+        model = armsim.ForwardModel({**block("x"), **touching}, dt=0.5, method="rk54", output="torque")
+        end = model.step(model.state([0.0], [10.0]), [0.0])
+        assert 10.0 - end[1] == pytest.approx(through_a_ball(1e-3, at, 0.0), rel=1e-3)
+
+
 def motion(q, v):
     return Motion([q], [v], [], None)
 
