@@ -279,13 +279,11 @@ def _couplings(arm: Arm, q: Sequence[float], degrees: bool) -> list[CouplingFact
 
 
 def _contact(arm: Arm, q: Sequence[float], contact: Contact) -> ContactFacts:
-    gap, normal = contact.obstacle.gap(frame_position(arm, q, contact.at))
+    gap, normal = contact.gap(frame_position(arm, q, contact.at))
     mass, surface = effective_mass(arm, q, contact.at, normal), contact.surface
     pace = math.sqrt(surface.stiffness / mass)
     damping = 0.0 if surface.hunt_crossley else surface.damping
-    return ContactFacts(
-        contact.name, gap - contact.radius, mass, pace / (2 * math.pi), damping / (2 * mass * pace) if pace else 0.0
-    )
+    return ContactFacts(contact.name, gap, mass, pace / (2 * math.pi), damping / (2 * mass * pace) if pace else 0.0)
 
 
 def _at_pose(arm: Arm, q: Sequence[float], degrees: bool) -> PoseFacts:

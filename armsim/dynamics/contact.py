@@ -15,6 +15,7 @@ from armsim.dynamics.kinematics import frame_position
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import Scalar, both, divided, dot, exp, negated, sqrt, where
 from armsim.geometry import Obstacle, Plane, Surface
+from armsim.geometry.shapes import Gap
 from armsim.model import Arm, LinkFrame
 from armsim.records import record
 from armsim.spatial import ZERO, Vector, X, Y, Z, cross, perpendicular
@@ -101,6 +102,11 @@ class Contact(ExternalWrench):
         kept = exp(-dt * friction.stiffness / friction.damping)
         return {name: rest + (states[name] - begun[name]) * kept for name, rest in self.begin(after).items()}
 
+    def gap(self, center: Vector) -> Gap:
+        """The distance from the solid where its centre is at a place, negative by the penetration [m], and the normal there."""
+        distance, normal = self.obstacle.gap(center)
+        return distance - self.radius, normal
+
     def clearance(self, center: Vector) -> Scalar:
         """How far from the solid it is at least where its centre is at a place [m]; 0 or less where it touches."""
         return self.obstacle.clearance(center) - self.radius
@@ -117,8 +123,8 @@ class Contact(ExternalWrench):
     def touch(self, told: Mapping[str, Scalar]) -> Touch:
         """The contact at a motion; a contact whose states are not told sticks without friction force."""
         center, v, w = (Vector(*(told[f"{kind}{axis}_{self.at.name}"] for axis in "xyz")) for kind in ("", "v", "w"))
-        distance, n = self.obstacle.gap(center)
-        gap, normal_speed = distance - self.radius, n.dot(v)
+        gap, n = self.gap(center)
+        normal_speed = n.dot(v)
         force = self.surface.normal_force(gap, normal_speed)
         friction = self.surface.friction
         if friction is None:
@@ -183,7 +189,7 @@ def stick_slopes(contact: Contact, arm: Arm, q: Sequence[Scalar]) -> list[Scalar
         anchor settles where it is apart [1/s].
     """
     surface, columns = contact.surface, zip(*frame_jacobian(arm, q, contact.at), strict=True)
-    _, normal = contact.obstacle.gap(frame_position(arm, q, contact.at))
+    _, normal = contact.gap(frame_position(arm, q, contact.at))
     points = [Vector(*x[3:]) - cross(Vector(*x[:3]), normal * contact.radius) for x in columns]
     friction = surface.friction
     k, c = (0.0, 0.0) if friction is None else (friction.stiffness, friction.damping)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from armsim.expr import Scalar, either, fma, where
+from armsim.expr import Scalar, either, fma, where, zero_where
 
 
 def ldl(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
@@ -83,8 +83,7 @@ def solve_held(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], held: Sequenc
         b: Right-hand side; where held it does not matter.
         held: Conditions, one per row.
     """
-    x = solve_ldl(locked(A, held), [where(stuck, 0.0, b_i) for stuck, b_i in zip(held, b, strict=True)])
-    return [where(stuck, 0.0, x_i) for stuck, x_i in zip(held, x, strict=True)]
+    return zero_where(held, solve_ldl(locked(A, held), zero_where(held, b)))
 
 
 def locked(A: Sequence[Sequence[Scalar]], held: Sequence[Any]) -> list[list[Scalar]]:

@@ -28,6 +28,7 @@ from armsim.expr.scalar import (
     snapped,
     sqrt,
     where,
+    zero_where,
 )
 from armsim.expr.scan import Scan, scan
 from armsim.expr.switches import Switches
@@ -91,5 +92,6 @@ __all__ = [
     "when",
     "where",
     "with_jacobian",
+    "zero_where",
     "zeros",
 ]

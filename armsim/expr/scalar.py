@@ -174,6 +174,11 @@ def minus(a: Iterable[Scalar], b: Iterable[Scalar]) -> list[Scalar]:
     return [x - y for x, y in zip(a, b, strict=True)]
 
 
+def zero_where(conditions: Iterable[Any], x: Iterable[Scalar]) -> list[Scalar]:
+    """x, item by item, with 0 where a condition holds."""
+    return [where(holds, 0.0, a) for holds, a in zip(conditions, x, strict=True)]
+
+
 _fma = getattr(math, "fma", _fma_in_python)  # Python 3.13 has it
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, where, zeros
+from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, zero_where, zeros
 from armsim.integrate.adaptive import MEMORY, EmbeddedPair, Trial
 from armsim.integrate.lu import LU, welded
 from armsim.integrate.method import Method
@@ -94,7 +94,7 @@ def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scal
         mass_times = slopes.mass_times(right.v)
         b = [dot(slopes.Fq[i], moved, fma(by_time, slopes.Ft[i], mass_times[i])) for i in range(n)]
         if slopes.held:
-            b = [where(stuck, 0.0, x) for stuck, x in zip(slopes.held, b, strict=True)]
+            b = zero_where(slopes.held, b)
         b += [dot(slopes.Zq[i], moved, fma(by_time, slopes.Zt[i], z[i])) for i in range(further)]
         x = factors.solve(b)
         q = [fma(scale, v, q) for v, q in zip(x[:n], moved, strict=True)]

@@ -6,7 +6,7 @@ A column is an entry of `KINDS`, and nowhere else; docs/columns.md is written fr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from armsim.actuation import JointTorque
 from armsim.expr import Scalar
@@ -68,6 +68,19 @@ def _torques(
     return lambda now: [getattr(torque, part) for torque in of(now, now.torques)]
 
 
+def _motion(
+    name: str, docs: Sequence[str], of_part: Callable[..., Sequence[Scalar]], ending: str = "", **more: Any
+) -> dict[str, ColumnKind]:
+    """Positions, velocities and accelerations, from an instant and "q", "qd" or "qdd"."""
+    kinds = zip(("q", "qd", "qdd"), docs, ("", "_s", "_s2"), strict=True)
+    return {
+        part + name: ColumnKind(
+            doc, "trajectory", lambda now, part=part: of_part(now, part), part + ending, position(rate), **more
+        )
+        for part, doc, rate in kinds
+    }
+
+
 POSE = {"x": "x_m", "y": "y_m", "z": "z_m", "qw": "qw", "qx": "qx", "qy": "qy", "qz": "qz"}
 VELOCITY = {**{f"v{axis}": f"v{axis}_m_s" for axis in "xyz"}, **{f"w{axis}": f"w{axis}_rad_s" for axis in "xyz"}}
 CONTACT = {"gap": "gap_m", "normal_force": "normal_force_N", "friction": "friction_N", "slip": "slip_m_s"}
@@ -75,52 +88,23 @@ CONTACT |= {f"friction{axis}": f"friction{axis}_N" for axis in "xyz"}
 WRENCH = {"fx": "fx_N", "fy": "fy_N", "fz": "fz_N", "mx": "mx_Nm", "my": "my_Nm", "mz": "mz_Nm"}
 
 KINDS: dict[str, ColumnKind] = {
-    "q": ColumnKind("joint position", "trajectory", lambda now: now.of_joints(now.q), "q", position("")),
-    "qd": ColumnKind("joint velocity", "trajectory", lambda now: now.of_joints(now.qd), "qd", position("_s")),
-    "qdd": ColumnKind(
-        "joint acceleration, from this instant on",
-        "trajectory",
-        lambda now: now.of_joints(now.qdd),
-        "qdd",
-        position("_s2"),
+    **_motion(
+        "",
+        ["joint position", "joint velocity", "joint acceleration, from this instant on"],
+        lambda now, part: now.of_joints(getattr(now, part)),
     ),
-    "q_mimic": ColumnKind(
-        "its position",
-        "trajectory",
-        lambda now: now.of_followers(now.arm.positions(now.q)),
-        "q",
-        position(""),
+    **_motion(
+        "_mimic",
+        ["its position", "its velocity", "its acceleration"],
+        lambda now, part: now.of_followers((now.arm.positions if part == "q" else now.arm.rates)(getattr(now, part))),
         of="followers",
     ),
-    "qd_mimic": ColumnKind(
-        "its velocity",
-        "trajectory",
-        lambda now: now.of_followers(now.arm.rates(now.qd)),
-        "qd",
-        position("_s"),
-        of="followers",
-    ),
-    "qdd_mimic": ColumnKind(
-        "its acceleration",
-        "trajectory",
-        lambda now: now.of_followers(now.arm.rates(now.qdd)),
-        "qdd",
-        position("_s2"),
-        of="followers",
-    ),
-    "q_motor": ColumnKind(
-        "position of the rotor before its elastic coupling, divided by the gear",
-        "trajectory",
-        lambda now: now.of_rotors(now.q),
-        "q_motor",
-        position(""),
+    **_motion(
+        "_motor",
+        ["position of the rotor before its elastic coupling, divided by the gear", "its velocity", "its acceleration"],
+        lambda now, part: now.of_rotors(getattr(now, part)),
+        "_motor",
         of="elastic",
-    ),
-    "qd_motor": ColumnKind(
-        "its velocity", "trajectory", lambda now: now.of_rotors(now.qd), "qd_motor", position("_s"), of="elastic"
-    ),
-    "qdd_motor": ColumnKind(
-        "its acceleration", "trajectory", lambda now: now.of_rotors(now.qdd), "qdd_motor", position("_s2"), of="elastic"
     ),
     "pose": ColumnKind(
         "the tool in the world: its position, and its orientation as a unit quaternion with qw ≥ 0",

@@ -17,7 +17,7 @@ from armsim.actuation import JointTorque
 from armsim.control import Seen
 from armsim.dynamics.aba import articulated_body
 from armsim.errors import Refusal, UsageError
-from armsim.expr import Scalar, absolute, both, exp, where
+from armsim.expr import Scalar, absolute, both, exp, where, zero_where
 from armsim.integrate import advanced
 from armsim.model import Arm, Joint
 from armsim.plant.plant import Plant, StepRule
@@ -163,7 +163,7 @@ class DynaMechsPlant(Plant):
         parts = self.parts(state)
         flags, before = list(state[-2 * n : -n]), list(state[-n:])
         crossed = [v * old < 0.0 for v, old in zip(parts.qd, before, strict=True)]
-        qd = [where(c, 0.0, v) for c, v in zip(crossed, parts.qd, strict=True)]
+        qd = zero_where(crossed, parts.qd)
         stuck = [where(c, 1.0, flag) for c, flag in zip(crossed, flags, strict=True)]
         command = self.command
         assert command is not None  # __post_init__ has seen to it

@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.actuation import Works, powers
 from armsim.dynamics import solve_held, solve_ldl
-from armsim.expr import Scalar, chosen, dot, fma, leaves, mapped, maximum, minus, plus, where
+from armsim.expr import Scalar, chosen, dot, fma, leaves, mapped, maximum, minus, plus, zero_where
 from armsim.integrate import MomentumEquation, Motion, advanced
 from armsim.integrate.lu import LU, welded
 from armsim.plant.equations import Equations, JointLoads
@@ -94,7 +94,7 @@ class ArmMomentum(MomentumEquation):
         # Newton's matrix to first order in h: dp/dq, which positions at mid-step bring in, is the transpose of df/dv
         self.predicted, (M, D) = equations.tangent(ahead.q, y.v, held)
         self._mass = [[fma(half, D[j][i], M[i][j]) for j in range(n)] for i in range(n)]
-        W = [[fma(-half, a, b) for a, b in zip(*pair, strict=True)] for pair in zip(D, self._mass, strict=True)]
+        W = advanced(self._mass, -half, D)
         for i in range(n):
             W[i][i] = W[i][i] + maximum(-self._damping[i][i], 0.0)
         self._factors = LU(welded(stuck, W))
@@ -107,7 +107,7 @@ class ArmMomentum(MomentumEquation):
         """The residual p₀ + h/2 f - p of the momentum equation; p and forces as of `mechanics`. Zero where held."""
         known = advanced(self._known, self._half, forces)
         rest = [dot(damping, v, a - b) for a, damping, b in zip(known, self._damping, p, strict=True)]
-        return [where(stuck, 0.0, x) for stuck, x in zip(self.held, rest, strict=True)] if self.held else rest
+        return zero_where(self.held, rest) if self.held else rest
 
     def momenta(self, p: Sequence[Scalar], change: Sequence[Scalar]) -> list[Scalar]:
         """Momenta p at mid-step, updated to first order for a correction of the velocities and h/2 times it of the positions."""
@@ -140,7 +140,7 @@ def _lines(values: JointLoads, slopes: JointLoads, half: Scalar) -> JointLoads:
 
     def line(value: Scalar, slope: tuple[Motion]) -> Line:
         (by,) = slope
-        return Line(value, [fma(half, a, b) for a, b in zip(by.q, by.v, strict=True)])
+        return Line(value, advanced(by.v, half, by.q))
 
     lines = mapped(line, values, slopes)
     rates = leaves(lines.z)

@@ -32,7 +32,21 @@ from armsim.dynamics import (
     leeway,
     solve_held,
 )
-from armsim.expr import Scalar, absolute, both, chosen, dot, either, fma, minimum, minus, negated, plus, where
+from armsim.expr import (
+    Scalar,
+    absolute,
+    both,
+    chosen,
+    dot,
+    either,
+    fma,
+    minimum,
+    minus,
+    negated,
+    plus,
+    where,
+    zero_where,
+)
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
 from armsim.model import Arm
 from armsim.plant.equations import FASTER, Equations, Forces, less_bias, row_times
@@ -276,7 +290,7 @@ class StickSlipMode(StickSlip):
             lower[i], upper[i] = h * (low - spent), h * (high - spent)
         away = minus(after.v, at)
         r = [row_times(M, i, away) for i in range(len(away))]
-        guess = [where(stuck, 0.0, x) for stuck, x in zip(self.stuck, away, strict=True)]
+        guess = zero_where(self.stuck, away)
         laws = self.latches.laws(lower, upper)
         x, impulses = clipped_solve(M, r, laws, guess)
         v = plus(at, x)

@@ -117,14 +117,13 @@ class ArmSystem(System):
         return partial(contacts.clear, contacts.seen(y.q))
 
     def bare(self, y: Motion) -> Motion:
-        return touching(y, {}) if self.equations.loads.far else y
+        return touching(y, {})
 
     def whole(self, y: Motion, like: Motion) -> Motion:
-        return touching(y, like.z.contacts) if self.equations.loads.far else y
+        return touching(y, like.z.contacts)
 
     def relaxed(self, y: Motion, end: Motion, h: Scalar) -> Motion:
-        contacts = self.equations.loads.contacts
-        return touching(end, contacts.relaxed(y.z.contacts, y.q, end.q, h)) if contacts.far else end
+        return touching(end, self.equations.loads.contacts.relaxed(y.z.contacts, y.q, end.q, h))
 
     def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
         """Slips; and the distance of every joint from the ends of its range, positive on the side on which the step began."""

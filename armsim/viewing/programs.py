@@ -58,8 +58,8 @@ def contacts_program(arm: Arm) -> str:
         found = list[Scalar]()
         for contact in contacts_of(arm):
             center = frame_position(arm, list(q), contact.at)
-            distance, normal = contact.obstacle.gap(center)
-            found += [*(center - normal * contact.radius), *normal, distance - contact.radius]
+            gap, normal = contact.gap(center)
+            found += [*(center - normal * contact.radius), *normal, gap]
         return found
 
     return _of_positions("contacts", "Points, normals and gaps of contacts.", arm, contacts)
