@@ -12,11 +12,13 @@ import pytest
 from scipy.special import ellipk
 
 import armsim
+from armsim.arm.motor_curve import motors
 from armsim.arm.overview import scenario_overview
 from armsim.dynamics import contacts_of, joint_forces, link_wrenches, stick_slopes, told_to
 from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.loading.check import scenario_doubts
+from armsim.loading.robot_file import read_robot
 from armsim.plant import make_plant
 from armsim.simulation.loop_plan import plant_of_run
 from armsim.spatial import Vector, cross
@@ -316,6 +318,16 @@ def test_inverse_dynamics_counts_the_contacts_of_a_robot_file():
     tau = robot.inverse_dynamics([[0.1], [-0.001], [-0.001]], [[0.0], [0.0], [-0.1]], [[0.0]] * 3)
     assert tau[:, 0] == pytest.approx([MASS * G, MASS * G - 10.0, MASS * G - 14.0])
     assert robot.forward_dynamics([-0.001], [-0.1], [0.0]) == pytest.approx([14.0 / MASS - G])
+
+
+def test_the_share_that_holding_takes_of_a_motor_counts_the_contacts_at_the_initial_pose():
+    motor = {"Kp": 10, "Ra": 1, "limits": {"voltage": 24}}
+    robot = block(gravity=(0, 0, -G))
+    robot["joints"][0] |= {"initial": -0.001, "motor": motor}
+    world = {"floor": {"plane": {}, "stiffness": STIFF, "damping": DAMPING}}
+    arm, _ = read_robot({**robot, "world": world, "contacts": [{"frame": "tool", "with": "floor"}]})
+    (found,) = motors(arm, None)
+    assert found.holding.torque == pytest.approx(MASS * G - 10.0)
 
 
 def test_the_effective_mass_and_the_bounce_of_a_contact_are_told():
