@@ -25,7 +25,7 @@ Examples:
   armsim workspace ur5e                         the plane y = 0
   armsim workspace ur5e --axis z=0,0,-1         where the tool points down
   armsim workspace two_link --plane xy --plot reach.png
-  armsim workspace arm5 --show payload --plot payload.png -o map.csv
+  armsim workspace ur20 --show payload --plot payload.png -o map.csv
 """,
 )
 @robot_argument
@@ -84,15 +84,15 @@ def command(
     arm = load_robot(robot, overrides)
     towards: Any = orientation(rpy, quat, axis, display)
     found = arm.workspace(plane, at, resolution, *towards)
-    if output is not None:
-        columns = (found.position, found.reachable, found.manipulability, found.payload)
-        write_csv(output, COLUMNS, np.dstack(columns).ravel())
     normal = ({0, 1, 2} - {*PLANES[plane]}).pop()
     where = f"{arm.arm.name}: the tool in the plane {'xyz'[normal]} = {shown(found.position[0, 0, normal])} m"
     if plot is not None:
         from armsim.figures.workspace import plot_workspace
 
         plot_workspace(plot, found, show, plane, where)
+    if output is not None:
+        columns = (found.position, found.reachable, found.manipulability, found.payload)
+        write_csv(output, COLUMNS, np.dstack(columns).ravel())
     facts = _facts(found, plane)
     lines = [f"{where}, {resolution} x {resolution} points", f"reached         {facts['share']:.1%} of them"]
     for name, (low, high) in facts["extent"].items():

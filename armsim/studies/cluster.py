@@ -272,7 +272,7 @@ def _greet(address: str) -> None:
 
     try:
         asyncio.run(greet())
-    except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
+    except (OSError, ValueError, TypeError, RuntimeError, ImportError, MemoryError) as error:
         found = (str(error) or type(error).__name__).splitlines()[0]
         mend = "start one: `dask scheduler`, which tells its address, and `dask worker ADDRESS`"
         if address.startswith("tls") or isinstance(error, RuntimeError):  # which refuses what is not encrypted

@@ -26,6 +26,13 @@ def test_it_tells_reach_manipulability_and_payload_and_writes_them(armsim, tmp_p
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_payloads_that_no_motor_limits_are_not_drawn_and_leave_no_file(armsim, tmp_path):
+    given = ("workspace", "arm5", "--resolution", "8", "--show", "payload")
+    done = armsim(*given, "--plot", tmp_path / "map.png", "-o", tmp_path / "map.csv")
+    assert (done.code, [*tmp_path.iterdir()]) == (2, [])
+    assert "motors with limits" in done.err
+
+
 def test_a_plane_beyond_reach_says_so(armsim):
     done = armsim(*GRID, "--at", "5")
     assert done.code == 0
