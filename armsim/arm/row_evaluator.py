@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from armsim.arm.arrays import LEAST, Array, evaluate, joined, row_array, row_count
 from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
+from armsim.dynamics import is_large
 from armsim.errors import UsageError
 from armsim.expr import Scalar, finite_or_nan, leaves, trace
 from armsim.files.faults import suggestion
@@ -19,6 +21,7 @@ from armsim.model import Arm, LinkFrame
 from armsim.simulation.engine import ENGINES
 
 LARGEST_POSITION = BOUNDS["rad or m"].largest  # up to there sine and cosine are exact to 2 ulp
+FEW = 100  # rows of a large arm that floats, with the same bits, answer sooner than a kernel is compiled
 Body = Callable[..., Sequence[Scalar]]
 
 
@@ -39,6 +42,7 @@ class RowEvaluator:
         check_threads(threads)
         self._threads = threads
         self._kernels: dict[str, BatchKernel] = {}
+        self._on_floats: Counter[str] = Counter()  # rows
 
     def __getstate__(self) -> object:
         """Without its kernels, which are fetched again."""
@@ -97,7 +101,10 @@ class RowEvaluator:
         def sound(*x):
             return finite_or_nan(body(*x), x)
 
-        if self.engine == "python":
+        rows = next((len(array) for array in arrays if array.ndim == 2), 1)
+        first = name not in self._kernels and is_large(self.arm)
+        self._on_floats[name] += rows if first else 0
+        if self.engine == "python" or (first and self._on_floats[name] <= FEW):
             return np.array([[float(y) for y in sound(*row)] for row in joined(arrays).tolist()])
         kernel = self._kernels.get(name)
         if kernel is None:

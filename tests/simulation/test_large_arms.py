@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import armsim
@@ -51,3 +52,14 @@ def test_lanes_with_numbers_left_open_have_the_bits_of_single_runs():
     for k in range(3):
         one = armsim.simulate(asked, {path: values[path][k] for path in paths})
         assert [runs[f"q_J{i}_{'m' if i % 5 == 3 else 'rad'}"][k] for i in range(N)] == one.q[-1].tolist()
+
+
+def test_a_large_arm_answers_first_questions_on_floats_and_compiles_later_with_the_same_bits():
+    robot, floats = (armsim.load_robot(large(N, "tree"), engine=engine) for engine in ("llvm", "python"))
+    x = np.random.default_rng(2).uniform(-1.0, 1.0, (3, 60, N))
+    first = robot.forward_dynamics(*x), robot.mass_matrix(x[0, 0])
+    assert not robot._kernels
+    later = robot.forward_dynamics(*x)
+    assert list(robot._kernels) == ["forward_dynamics"]
+    assert first[0].tobytes() == later.tobytes() == floats.forward_dynamics(*x).tobytes()
+    assert first[1].tobytes() == floats.mass_matrix(x[0, 0]).tobytes()
