@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from armsim.files.known_data import KnownData
 from armsim.terminal import progress
 
 RECORD = ("record", "arm5_hold", "--set", "control.period=1e-3", "--set", "duration=0.5", "-q", "-o", "out")
@@ -21,12 +22,13 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """Makes standard error a terminal, on which bars are drawn at once, from the call on."""
+    """Makes standard error a terminal, on which bars are drawn at once, from the call on; no run is known, as it needs no bar."""
 
     def make() -> Terminal:
         made = Terminal()
         monkeypatch.setattr(sys, "stderr", made)
         monkeypatch.setattr(progress, "PATIENCE", 0.0)
+        monkeypatch.setattr(KnownData, "data", lambda known: None)
         return made
 
     return make
