@@ -20,7 +20,7 @@ class CostFormula(Minimised):
 
 
 class Waypoint(Document):
-    """Where the arm is to be: joint positions, or the position of a frame."""
+    """Where the arm is to be: joint positions, or the position of a frame; and how fast."""
 
     q = PerJoint(
         Number("rad or m", angle=True), default=None, doc="joint positions", note="give `frame` and `xyz`",
@@ -30,6 +30,10 @@ class Waypoint(Document):
     xyz = List(
         Number("m"), length=3, default=None, doc="position of its origin in the world", note="give `q`",
         example="[0.4, 0, 0.3]",
+    )  # fmt: skip
+    qd = PerJoint(
+        Number("rad/s or m/s", angle=True), one_for_all=True, default=None,
+        doc="joint velocities there, one per joint or one for all", note="at rest at the end, any on the way", example="0",
     )  # fmt: skip
 
     rules = (Rule(given=("q",), without=("frame", "xyz")), Rule(absent=("q",), needs=("xyz",)))
@@ -54,12 +58,6 @@ class Via(Waypoint):
     )  # fmt: skip
 
 
-class Target(Waypoint):
-    """Where the motion ends."""
-
-    qd = PerJoint(Number("rad/s or m/s", angle=True), default=None, doc="joint velocities at the end", note="at rest")
-
-
 class Plan(Document):
     """A motion for `armsim plan` to find: inputs over time from the start to a target, within all limits of the robot.
 
@@ -74,7 +72,7 @@ class Plan(Document):
         doc="what the inputs are",
         note="`voltage` where all motors have constants, else `torque`",
     )
-    to = Subdocument(Target, doc="where the motion ends", example="{q: [0.5, -0.3]}")
+    to = Subdocument(Waypoint, doc="where the motion ends", example="{q: [0.5, -0.3]}")
     via = List(Subdocument(Via), default=(), doc="points on the way, in order", example="[{q: [0, 0.2]}]")
     minimise = CostFormula(
         doc="a formula of costs, or weights of several; where it names `time`, the time is open and `duration` the longest",

@@ -21,7 +21,8 @@ from armsim.planning.result import INPUTS, TIME, Missed, MotionPlan, Obstruction
 from armsim.planning.search import MET, Found, PlanSearch, SearchIteration
 from armsim.planning.task import PlanTask
 
-ROUNDS = 6  # of a search, with the ends of intervals corrected in between
+ROUNDS = 12  # of a search, with the ends of intervals corrected, and knots kept from limits, in between
+KEPT = 1e-4  # by how much limits may be passed between knots, in units of their scales
 AGREED = 1e-9  # change of the corrections that ends them, in units of the scales
 DECIMALS = 12  # of the length of an interval that was open [s]
 ACTS = 1e-3  # of the greatest multiplier: above it a limit acts
@@ -58,18 +59,22 @@ def plan(
     problem = task.problem(guess)
     search = PlanSearch(problem, guess, progress)
     found = search.run()
+    problem = search.problem
     for _ in range(ROUNDS):
         if found.status in FAILED:
             break
-        problem = replace(search.problem, correction=task.correction(search.trajectory, search.problem))
-        if search.correct(problem) < AGREED:
+        tighter, beyond = problem.tightened(search.trajectory, KEPT)
+        tighter = replace(tighter, correction=task.correction(search.trajectory, problem))
+        if search.correct(tighter) < AGREED and 2.0 * beyond < KEPT:
             if not isinstance(problem.length, tuple) or len({*problem.length}) == 1:
                 break
             length = math.ceil(search.trajectory.x[0, -1] * 10**DECIMALS) / 10**DECIMALS  # for the file
-            search.correct(replace(problem, length=(length, length)))
+            search.correct(replace(tighter, length=(length, length)))
         again = search.run(few=1)
-        found = replace(again, status=found.status) if again.status == "solved" else again
-    return _result(task, search.problem, found, search.iterations)
+        if again.status == "infeasible":  # closer to limits than knots have to be
+            break
+        problem, found = search.problem, replace(again, status=found.status) if again.status == "solved" else again
+    return _result(task, problem, found, search.iterations)
 
 
 def _warm(task: PlanTask, warm: str | PathLike[str] | MotionPlan) -> Trajectory:
@@ -148,7 +153,7 @@ def _missed(problem: Problem, values: Mapping[str, tuple[Array, Array]], t: Arra
 def _obstruction(task: PlanTask, problem: Problem, pressure: dict[str, Array], t: Array) -> Obstruction | None:
     """The limit whose widening, in proportion to itself, gains most."""
     candidates: list[tuple[float, Obstruction]] = []
-    rows = {"inputs": tuple(task.inputs), **{name: it.bounds for name, it in problem.bounded.items()}}
+    rows = {"inputs": task.limits.inputs, **{name: it.bounds for name, it in problem.bounded.items()}}
     for name, p in pressure.items():
         if name.startswith("mark"):
             continue

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from armsim.arm.arrays import Array
+from armsim.expr import Scalar
+from armsim.formulas.formula import parse_formula
+from armsim.measures.moment import Moment
 from armsim.planning.program import ConditionBlock, MultistageProgram, Whole
 from armsim.planning.rows import RowFunction, products, semidefinite
 from armsim.records import record
+
+PLACES = np.arange(1, 8) / 8.0  # of intervals, where limits are looked at between knots
 
 
 @record
@@ -26,6 +31,7 @@ class Bound:
         upper: inf for none.
         scale: What counts as much.
         column: A formula of a run's columns that gives it.
+        value: Gives it, where it is no column, or not a smooth one.
     """
 
     quantity: str
@@ -35,6 +41,15 @@ class Bound:
     upper: float
     scale: float = 1.0
     column: str = ""
+    value: Callable[[Moment], Scalar] | None = None
+
+    def at(self, now: Moment) -> Scalar:
+        """What it is then, in units of its scale."""
+        if self.value is not None:
+            return self.value(now) / self.scale
+        formula = parse_formula(self.column, words=[*now.plant.nameable.named])
+        found: Scalar = formula.evaluate({name: now.column(name) for name in formula.names}) / self.scale
+        return found
 
 
 @record
@@ -44,20 +59,22 @@ class Bounded:
     Attributes:
         function: Gives them, in units of their scales.
         bounds: Of each.
+        margin: From the bounds at each stage, (m, r) or 0 for none, likewise.
     """
 
     function: RowFunction
     bounds: tuple[Bound, ...]
+    margin: Array | float = 0.0
 
     @cached_property
     def lower(self) -> Array:
-        """In units of the scales."""
-        return np.array([one.lower / one.scale for one in self.bounds])
+        """In units of the scales, with the margin."""
+        return np.array([one.lower / one.scale for one in self.bounds]) + self.margin
 
     @cached_property
     def upper(self) -> Array:
         """Likewise."""
-        return np.array([one.upper / one.scale for one in self.bounds])
+        return np.array([one.upper / one.scale for one in self.bounds]) - self.margin
 
     def missed(self, values: Array) -> Array:
         """By how much values (m, r) are out of bounds, likewise."""
@@ -116,7 +133,7 @@ class Problem:
     """A problem of N intervals.
 
     Attributes:
-        interval: From a knot to the next one.
+        interval: From a knot to the next one: of the state there, inputs, length of the interval, steps in it, index of the knot.
         cost: Half of what an interval costs, from the state at a knot, the interval's inputs, and the index of the knot.
         path: Quantities that states have to keep between bounds, at all knots but the first; None for none.
         drive: The same of states and inputs, at both ends of intervals.
@@ -176,7 +193,39 @@ class Problem:
 
     def lengths(self, trajectory: Trajectory) -> Array:
         """Length of each interval [s]."""
-        return trajectory.x[:-1, -1] if isinstance(self.length, tuple) else np.full(self.N, self.length)
+        return trajectory.x[: self.N, -1] if self.free else np.full(self.N, self.length)
+
+    def ends(self, at: Trajectory, share: float = 1.0, times: int = 1) -> tuple[Array, ...]:
+        """Where intervals, or a share of each, end, and derivatives; by so many times as many steps."""
+        lengths, knots = share * self.lengths(at), np.arange(float(self.N))
+        return self.interval(
+            at.x[: self.N, : len(self.start)],
+            at.u,
+            lengths[:, None],
+            np.array([float(times * self.steps)]),
+            knots[:, None] / share,
+        )
+
+    def tightened(self, at: Trajectory, much: float) -> tuple[Problem, float]:
+        """A problem that keeps more from its limits at the knots beside places where a trajectory passes them by so much.
+
+        Returns:
+            The problem, and by how much limits are passed between knots, in units of their scales.
+        """
+        kept, worst = {"path": self.path, "drive": self.drive}, 0.0
+        for name, it in kept.items():
+            if it is None:
+                continue
+            own, beyond = replace(it, margin=0.0), np.zeros((self.N, len(it.bounds)))
+            for share in PLACES:
+                x = np.concatenate([self.ends(at, share)[0], at.x[:-1, len(self.start) :]], 1)
+                beyond = np.maximum(beyond, own.missed(it.function(*([x] if name == "path" else [x, at.u]))[0]))
+            worst = max(worst, float(beyond.max()))
+            beyond = np.where(beyond > 0.5 * much, beyond + 0.25 * much, 0.0)
+            if name == "path":  # from the second knot on; the last one is a target's
+                beyond = np.vstack([np.maximum(beyond[:-1], beyond[1:]), np.zeros_like(beyond[:1])])
+            kept[name] = replace(it, margin=it.margin + beyond)
+        return replace(self, path=kept["path"], drive=kept["drive"]), worst
 
     def program(self) -> MultistageProgram:
         """The quadratic program of an iteration: a slack for all conditions of a stage, and one for each row of a target."""
@@ -186,14 +235,14 @@ class Problem:
         for name, it in self.bounded.items():
             stages = self.stages(name)
             for sign, bound in ((1.0, it.upper), (-1.0, it.lower)):
-                rows = np.flatnonzero(np.isfinite(bound))
+                rows = np.flatnonzero(np.isfinite(np.atleast_2d(bound)[0]))
                 if not len(rows):
                     continue
                 pattern = it.function.pattern[rows]
                 if name == "end":  # by way of the interval
                     pattern = np.ones_like(pattern)
                 slack = own[stages[0]] + rows if self.is_mark(name) else 0 * rows
-                conditions.append(ConditionBlock(name, stages, rows, sign, sign * bound[rows], pattern, slack))
+                conditions.append(ConditionBlock(name, stages, rows, sign, sign * bound[..., rows], pattern, slack))
         return MultistageProgram(self.k, self.n, slacks, conditions, len(self.start))
 
     def linearised(self, at: Trajectory, aside: Array | float = 0.0) -> Linearised:
@@ -205,8 +254,7 @@ class Problem:
         """
         N, k0 = self.N, len(self.start)
         x, u = np.split(np.concatenate([at.x[:-1], at.u], 1) + aside, [self.k], 1)
-        lengths = x[:, k0:] if self.free else np.full((N, 1), self.length)
-        ends, by = self.interval(x[:, :k0], u, lengths, np.array([float(self.steps)]))
+        ends, by = self.ends(Trajectory(x, u))
         S = np.zeros((N, self.k, self.k + self.n))
         S[:, :k0, :k0], S[:, :k0, self.k :] = by[:, :, :k0], by[:, :, k0:-1]
         if self.free:

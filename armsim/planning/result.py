@@ -226,7 +226,7 @@ class MotionPlan:
         """Simulate the plan, and note what came of it."""
         self._write(folder)
         run = simulate(
-            os.path.join(folder, PLAY), measure=[text for one in self._task.limits for text in _extremes(one)]
+            os.path.join(folder, PLAY), measure=[text for one in self._task.limits.told for text in _extremes(one)]
         )
         n = self._task.arm.n
         reached = np.array(run.state[: 2 * n])
@@ -240,7 +240,7 @@ class MotionPlan:
                 _finite(one.upper),
                 *(run.measures[x] for x in _extremes(one)),
             )
-            for one in self._task.limits
+            for one in self._task.limits.told
         )
         self.run = run
         self.facts = replace(self.facts, end_error=off, margins=margins)

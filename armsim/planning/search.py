@@ -163,9 +163,11 @@ class PlanSearch:
         return Found(self._at, status or "unfinished", pressure)
 
     def correct(self, problem: Problem) -> float:
-        """Go on with a problem whose intervals end elsewhere; by how much at most, in units of the scales."""
+        """Go on with a problem whose intervals end elsewhere, or whose bounds are; by how much at most the first, in units of the
+        scales."""
         change = np.abs((problem.correction - self.problem.correction) / problem.scales[0][: len(problem.start)])
-        self.problem, self._at = problem, self._within(self._at)
+        self.problem, self._program = problem, problem.program()
+        self._at = self._within(self._at)
         self._now, self._firmness = problem.linearised(self._at), RESTORING
         return float(change.max())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,19 +15,19 @@ from armsim.arm.arrays import Array
 from armsim.arm.robot import Robot
 from armsim.control import Controller
 from armsim.document.scenario import FIXED
-from armsim.dynamics import distances, frame_position, frame_velocity, watched_pairs
+from armsim.dynamics import frame_position
 from armsim.errors import UsageError
 from armsim.expr import Scalar, loop
 from armsim.files.faults import suggestion
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
-from armsim.geometry import Plane, Sphere
 from armsim.integrate import METHODS
 from armsim.loading.frames import RADIANS
 from armsim.loading.scenario import Scenario
 from armsim.loading.settle import settle
 from armsim.loading.voltage import voltage_refusal
 from armsim.measures.moment import Moment
-from armsim.model import Arm, MotorLimits
+from armsim.model import Arm, Joint, LinkFrame, MotorLimits
+from armsim.planning.limits import PlanLimits
 from armsim.planning.problem import Bound, Bounded, Problem, Trajectory
 from armsim.planning.rows import RowFunction
 from armsim.plant import driven_plant
@@ -42,6 +42,7 @@ GROWTH = 10.0  # in an interval, beyond which a step counts as unstable
 CLOSE = 1e-4  # of the scales: change of an interval's end by twice as many steps
 REFINED = (8, 16)  # times as many steps, for what a problem's steps are off by
 SMALLEST_SCALE = 0.1  # rad or m
+NEAR = 1e-9  # of an interval
 
 
 class PlanTask:
@@ -62,7 +63,6 @@ class PlanTask:
             raise UsageError.of(scenario.name, "a scenario with a `plan`", "none", mend)
         self.asked = asked
         self.arm = scenario.arm
-        self._refuse_times()
         self.output: Output = self.asked.output or ("torque" if voltage_refusal(self.arm) else "voltage")
         refusal = None if self.output == "torque" else voltage_refusal(self.arm)
         if refusal is not None:
@@ -72,11 +72,21 @@ class PlanTask:
         self.N = int(self.asked.intervals)
         self.cost = self._cost()
         self.free = "time" in self.cost.names
+        self._check_times()
 
-    def _refuse_times(self) -> None:
-        if self.arm.timed or any(one.start or one.end is not None for one in self.scenario.external):
-            found, mend = "payloads or forces with times", "plan each part of the motion by itself"
-            raise UsageError.of("plan", "loads that are the same at all times", found, mend)
+    def _check_times(self) -> None:
+        """Loads come and go at knots, whose times are known."""
+        mend = "take `time` out of plan.minimise, or plan each part of the motion by itself"
+        times = [(f"payload {one.name}", t) for one in self.arm.timed for t in (one.start, one.end)]
+        times += [(f"force on {one.at.name}", t) for one in self.scenario.external for t in (one.start, one.end)]
+        for name, t in ((name, float(t)) for name, t in times if t):
+            if self.free:
+                expected = "loads that are the same at all times, as the duration is open"
+                raise UsageError.of("plan", expected, f"{name} at {t:g} s", mend)
+            knot = t * self.N / self.duration
+            if knot < self.N and abs(knot - round(knot)) > NEAR:
+                expected = f"loads that come and go at multiples of {self.duration / self.N:g} s, where intervals end"
+                raise UsageError.of("plan", expected, f"{name} at {t:g} s", "take other `intervals`, or other times")
 
     @cached_property
     def model(self) -> Arm:
@@ -187,7 +197,7 @@ class PlanTask:
 
     @cached_property
     def interval(self) -> RowFunction:
-        """From a knot to the next: of a state, inputs, the length of the interval [s] and the number of steps in it.
+        """From a knot to the next: of a state, inputs, length of the interval [s], steps in it, index of the knot.
 
         Raises:
             UsageError: The method's step has no derivatives.
@@ -195,127 +205,52 @@ class PlanTask:
         plant = self.vector.plant
         check_differentiable(plant)
 
-        def whole(x: list[Scalar], u: list[Scalar], length: list[Scalar], steps: list[Scalar]) -> list[Scalar]:
-            dt = length[0] / steps[0]
+        def whole(x: list[Scalar], u: list[Scalar], *numbers: list[Scalar]) -> list[Scalar]:
+            (length,), (steps,), (index,) = numbers
+            dt = length / steps
 
             def step(count: Scalar, x: list[Scalar]) -> list[Any]:
-                return [count + 1.0, self.carried(plant.step(0.0, self.state(x, u), dt))]
+                t = index * length + (count + 0.25) * dt  # well within the step, where loads come and go between steps
+                return [count + 1.0, self.carried(plant.step(t, self.state(x, u), dt))]
 
-            after: list[Scalar] = loop([0.0, x], step, lambda count, _: count > steps[0] - 0.5, MOST_STEPS)[1]
+            after: list[Scalar] = loop([0.0, x], step, lambda count, _: count > steps - 0.5, MOST_STEPS)[1]
             return after
 
         n = len(self.driven)
-        return RowFunction(whole, [self.k0, n, 1, 1], self.k0 + n + 1)
-
-    def _path(self) -> tuple[list[Bound], list[str]]:
-        """Bounds on states, and the pairs whose distances are among them, last."""
-        found = []
-        for joint in self.arm.joints:
-            lower, upper = (-math.inf if low is None else low for low in joint.bounds[:1]), joint.bounds[1]
-            least, most = next(lower), math.inf if upper is None else upper
-            if math.isfinite(least) or math.isfinite(most):
-                found.append(Bound("position", joint.name, joint.kind.length, least, most, column=f"q_{joint.name}"))
-        for joint in self.arm.joints:
-            if joint.motor is not None and joint.motor.limits.speed is not None:
-                most = joint.motor.limits.speed / abs(joint.motor.gear)
-                found.append(
-                    Bound("speed", joint.name, f"{joint.kind.length}/s", -most, most, most, f"qd_{joint.name}")
-                )
-        if self.asked.tool_speed is not None:
-            speed = "sqrt(vx*vx + vy*vy + vz*vz)"
-            found.append(Bound("speed", self.arm.tool.name, "m/s", -math.inf, self.asked.tool_speed, column=speed))
-        round_ones = {it.name for it in self.arm.world if isinstance(it.shape, (Sphere, Plane))}
-        pairs = [
-            name
-            for name, watched in watched_pairs(self.arm).items()
-            if watched and self.arm.pairs[name][1] in round_ones
-        ]
-        found += [
-            Bound("distance", name, "m", self.asked.clearance, math.inf, 0.1, f"distance_{name}") for name in pairs
-        ]
-        return found, pairs
-
-    def _path_values(self, pairs: Sequence[str], bounds: Sequence[Bound], x: Sequence[Scalar]) -> list[Scalar]:
-        arm, n = self.arm, self.arm.n
-        q, qd, names = list(x[:n]), list(x[n : 2 * n]), self.arm.joint_names
-        gaps = dict(zip(pairs, distances(arm, q, pairs), strict=True)) if pairs else {}
-        found = []
-        for one in bounds:
-            if one.quantity == "position":
-                value = q[names.index(one.of)]
-            elif one.of in names:
-                value = qd[names.index(one.of)]
-            elif one.quantity == "distance":
-                value = gaps[one.of]
-            else:  # squared, which is smooth at rest; 1 at the bound, as its rate there is twice that of the speed
-                velocity = frame_velocity(arm, q, qd, arm.tool)[1]
-                value = velocity.dot(velocity) * (0.5 / one.upper) + 0.5 * one.upper
-            found.append(value / one.scale)
-        return found
-
-    def _drive(self) -> list[Bound]:
-        """Bounds on states and inputs."""
-        found = []
-        for i in self.driven:
-            joint = self.arm.joints[i]
-            limits = joint.motor.limits if joint.motor is not None else MotorLimits()
-            for quantity, unit in (("voltage", "V"), ("current", "A"), ("torque", "N·m")):
-                most = getattr(limits, quantity)
-                if most is not None and quantity != self.output:
-                    found.append(Bound(quantity, joint.name, unit, -most, most, most, self._column(i, quantity)))
-        return found
-
-    def _column(self, i: int, quantity: str) -> str:
-        """The column of a limited quantity of a joint's motor, on its side of the gear."""
-        joint = self.arm.joints[i]
-        gear = 1.0 if joint.motor is None else float(joint.motor.gear)
-        return f"tau_motor_{joint.name}/({gear!r})" if quantity == "torque" else f"{quantity}_{joint.name}"
+        return RowFunction(whole, [self.k0, n, 1, 1, 1], self.k0 + n + 1)
 
     @cached_property
-    def inputs(self) -> list[Bound]:
-        """The bounds of the driven joints' inputs."""
-        found = []
-        for i in self.driven:
-            joint, most = self.arm.joints[i], float(self.bounds[i])
-            column = f"tau_motor_{joint.name}" if self.output == "torque" else f"{self.output}_{joint.name}"
-            found.append(Bound(self.output, joint.name, joint.kind.unit_of(self.output), -most, most, most, column))
-        return found
+    def limits(self) -> PlanLimits:
+        """The bounds of all but targets."""
+        return PlanLimits(self.arm, self.asked, self.output, self.bounds)
 
-    @property
-    def limits(self) -> list[Bound]:
-        """All bounds but targets, of what the arm's file or the plan limits."""
-        return [*self._path()[0], *self._drive(), *(one for one in self.inputs if math.isfinite(one.upper))]
+    def bounded(self, bounds: Sequence[Bound], k: int, inputs: bool) -> Bounded:
+        """Bounds on states of k numbers, or on states and inputs."""
+        resting = [0.0] * len(self.driven)
 
-    def _drive_values(self, bounds: Sequence[Bound], x: Sequence[Scalar], u: Sequence[Scalar]) -> list[Scalar]:
-        torques, found = self._at(x, u).torques, []
-        for one in bounds:
-            i = self.arm.joint_names.index(one.of)
-            motor = self.arm.joints[i].motor
-            assert motor is not None
-            value = torques[i].motor / motor.gear if one.quantity == "torque" else getattr(torques[i], one.quantity)
-            found.append(value / one.scale)
-        return found
+        def values(x: Sequence[Scalar], u: Sequence[Scalar] = resting) -> list[Scalar]:
+            now = self._at(x, u)
+            return [one.at(now) for one in bounds]
+
+        return Bounded(RowFunction(values, [k, len(self.driven)][: 1 + inputs]), tuple(bounds))
 
     def _mark(self, point: Any, k: int, ends: bool) -> Bounded:
         """A point on the way, or the end."""
-        n, turns = self.arm.n, self._turns
+        turns, joints = self._turns, self.arm.joints
         if point.q is not None:
-            goal = [x * turn for x, turn in zip(point.q, turns, strict=True)]
-            bounds = [Bound("target", f"q of {j.name}", j.kind.length, x, x) for j, x in zip(self.arm.joints, goal)]
+            bounds = [
+                _target("q", joint, joint.kind.length, x * turn) for joint, x, turn in zip(joints, point.q, turns)
+            ]
         else:
             frame = self.arm.frame(point.frame or "tool")
-            bounds = [Bound("target", f"{axis} of {frame.name}", "m", x, x) for axis, x in zip("xyz", point.xyz)]
-        if ends:
-            rates = [0.0] * n if point.qd is None else [x * turn for x, turn in zip(point.qd, turns, strict=True)]
-            bounds += [
-                Bound("target", f"qd of {j.name}", f"{j.kind.length}/s", x, x) for j, x in zip(self.arm.joints, rates)
+            bounds = [
+                Bound("target", f"{axis} of {frame.name}", "m", x, x, value=partial(_coordinate, frame, i))
+                for i, (axis, x) in enumerate(zip("xyz", point.xyz, strict=True))
             ]
-
-        def values(x: Sequence[Scalar]) -> list[Scalar]:
-            place = list(x[:n]) if point.q is not None else [*frame_position(self.arm, x[:n], frame)]
-            return [*place, *(x[n : 2 * n] if ends else [])]
-
-        return Bounded(RowFunction(values, [k]), tuple(bounds))
+        if ends or point.qd:
+            rates = point.qd or [0.0] * self.arm.n
+            bounds += [_target("qd", j, f"{j.kind.length}/s", x * turn) for j, x, turn in zip(joints, rates, turns)]
+        return self.bounded(bounds, k, inputs=False)
 
     @property
     def _turns(self) -> list[float]:
@@ -359,7 +294,7 @@ class PlanTask:
         along = CubicSpline(np.array([0, *(knot for knot, _ in self.points)]) * (T / N), self.poses, bc_type="clamped")
         t = np.arange(N + 1) * (T / N)
         q, qd = along(t), along(t, 1)
-        robot, middle = Robot(self.model), (t[1:] + t[:-1]) / 2
+        robot, middle = Robot(self.model.heaviest), (t[1:] + t[:-1]) / 2
         tau = robot.inverse_dynamics(along(middle), along(middle, 1), along(middle, 2))
         voltage, current = robot.motor_demand(along(middle, 1), tau)
         demand = {"voltage": voltage, "current": current, "torque": tau}[self.output][:, self.driven]
@@ -386,10 +321,11 @@ class PlanTask:
         """Steps in each interval: as many as stability and accuracy along a trajectory ask for."""
         length = self.duration / self.N
         some = slice(0, self.N, max(1, self.N // 10))
+        knots = np.arange(float(self.N))[some, None]
         x, u, lengths = guess.x[:-1, : self.k0][some], guess.u[some], np.full((len(guess.u[some]), 1), length)
         steps, before = 1, None
         while steps < MOST_STEPS // REFINED[-1]:
-            ends, S = self.interval(x, u, lengths, np.array([float(steps)]))
+            ends, S = self.interval(x, u, lengths, np.array([float(steps)]), knots)
             grown = np.abs(np.linalg.eigvals(S[:, :, : self.k0])).max() if np.isfinite(S).all() else math.inf
             if before is not None and grown < GROWTH and (np.abs(ends - before) < CLOSE * scales[0][: self.k0]).all():
                 break
@@ -406,16 +342,13 @@ class PlanTask:
             h: Scalar = x[-1] if self.free else length
             return [0.5 * h * self.integrand(index[0] * h, x, u)]
 
-        bounds, pairs = self._path()
-        drive = self._drive()
-        on_path = RowFunction(lambda x: self._path_values(pairs, bounds, x), [k]) if bounds else None
-        on_drive = RowFunction(lambda x, u: self._drive_values(drive, x, u), [k, n]) if drive else None
+        path, drive = self.limits.path, self.limits.drive
         most = self.bounds[self.driven]
         return Problem(
             interval=self.interval,
             cost=RowFunction(half, [k, n, 1], k + n, 2),
-            path=None if on_path is None else Bounded(on_path, tuple(bounds)),
-            drive=None if on_drive is None else Bounded(on_drive, tuple(drive)),
+            path=self.bounded(path, k, inputs=False) if path else None,
+            drive=self.bounded(drive, k, inputs=True) if drive else None,
             marks={knot: self._mark(point, k, point is self.asked.to) for knot, point in self.points},
             start=self.start,
             length=(SHORTEST * length, length) if self.free else length,
@@ -427,8 +360,14 @@ class PlanTask:
 
     def correction(self, at: Trajectory, problem: Problem) -> Array:
         """What the ends of intervals are beyond those of a problem's steps, by Richardson's extrapolation, (N, k)."""
-        x, lengths = at.x[:-1, : self.k0], problem.lengths(at)[:, None]
-        coarse, fine, finer = (
-            self.interval(x, at.u, lengths, np.array([float(times * problem.steps)]))[0] for times in (1, *REFINED)
-        )
+        coarse, fine, finer = (problem.ends(at, times=times)[0] for times in (1, *REFINED))
         return finer + (finer - fine) / (2.0 ** METHODS[self.method].order - 1.0) - coarse
+
+
+def _target(quantity: str, joint: Joint, unit: str, x: float) -> Bound:
+    return Bound("target", f"{quantity} of {joint.name}", unit, x, x, column=f"{quantity}_{joint.name}")
+
+
+def _coordinate(frame: LinkFrame, i: int, now: Moment) -> Scalar:
+    found: Scalar = [*frame_position(now.plant.arm, now.q, frame)][i]
+    return found

@@ -14,7 +14,7 @@ import armsim
 from armsim.planning.result import MotionPlan
 
 INTERVALS = 30
-PASSED = 2e-2  # share of a limit that a motion may pass between knots, 30 intervals
+PASSED = 2e-4  # share of a limit that a motion may pass between knots: 1e-4 of what counts as much, which is 1 rad of positions
 WIDER, TIMES = 2.0, 6  # by how much the limit that is named is widened, and how often
 
 
