@@ -32,8 +32,8 @@ UNWELL = 1
 Examples:
   armsim plan arm5_plan
   armsim plan pendubot_swingup -o swing
-  armsim plan arm5_plan --set plan.minimise=energy --set duration=2
-  armsim plan arm5_plan --set payload.mass=0.5 --from plans/arm5_plan-001
+  armsim plan pendubot_swingup --set plan.intervals=100 --set duration=1.5
+  armsim plan arm5_plan --set payload[box].mass=0.8 --from plans/arm5_plan-001
   armsim simulate plans/arm5_plan-001/play.yaml    plays it once more
 """,
 )

@@ -22,6 +22,7 @@ from armsim.planning.search import MET, Found, PlanSearch, SearchIteration
 from armsim.planning.task import PlanTask
 
 ROUNDS = 12  # of a search, with the ends of intervals corrected, and knots kept from limits, in between
+PLACES = 8, 32, 128  # in each interval, where limits are looked at: more where the simulation passes them
 KEPT = 1e-4  # by how much limits may be passed between knots, in units of their scales
 AGREED = 1e-9  # change of the corrections that ends them, in units of the scales
 DECIMALS = 12  # of the length of an interval that was open [s]
@@ -59,11 +60,23 @@ def plan(
     problem = task.problem(guess)
     search = PlanSearch(problem, guess, progress)
     found = search.run()
+    for places in PLACES:
+        search.correct(replace(search.problem, length=problem.length))
+        kept, found = _settled(task, search, found, places)
+        made = _result(task, kept, found, search.iterations)
+        pairs = zip(made.facts.margins, task.limits.told)
+        if found.status != "solved" or all(one.beyond <= KEPT * bound.scale for one, bound in pairs):
+            break
+    return made
+
+
+def _settled(task: PlanTask, search: PlanSearch, found: Found, places: int) -> tuple[Problem, Found]:
+    """Go on until steps no longer matter, nor limits at so many places of intervals; with the problem that is solved then."""
     problem = search.problem
     for _ in range(ROUNDS):
         if found.status in FAILED:
             break
-        tighter, beyond = problem.tightened(search.trajectory, KEPT)
+        tighter, beyond = problem.tightened(search.trajectory, KEPT, places)
         tighter = replace(tighter, correction=task.correction(search.trajectory, problem))
         if search.correct(tighter) < AGREED and 2.0 * beyond < KEPT:
             if not isinstance(problem.length, tuple) or len({*problem.length}) == 1:
@@ -74,7 +87,7 @@ def plan(
         if again.status == "infeasible":  # closer to limits than knots have to be
             break
         problem, found = search.problem, replace(again, status=found.status) if again.status == "solved" else again
-    return _result(task, problem, found, search.iterations)
+    return problem, found
 
 
 def _warm(task: PlanTask, warm: str | PathLike[str] | MotionPlan) -> Trajectory:

@@ -16,8 +16,6 @@ from armsim.planning.program import ConditionBlock, MultistageProgram, Whole
 from armsim.planning.rows import RowFunction, products, semidefinite
 from armsim.records import record
 
-PLACES = np.arange(1, 8) / 8.0  # of intervals, where limits are looked at between knots
-
 
 @record
 class Bound:
@@ -206,8 +204,9 @@ class Problem:
             knots[:, None] / share,
         )
 
-    def tightened(self, at: Trajectory, much: float) -> tuple[Problem, float]:
-        """A problem that keeps more from its limits at the knots beside places where a trajectory passes them by so much.
+    def tightened(self, at: Trajectory, much: float, places: int) -> tuple[Problem, float]:
+        """A problem that keeps more from its limits at the knots beside those of some places where a trajectory passes them by so
+        much.
 
         Returns:
             The problem, and by how much limits are passed between knots, in units of their scales.
@@ -217,7 +216,7 @@ class Problem:
             if it is None:
                 continue
             own, beyond = replace(it, margin=0.0), np.zeros((self.N, len(it.bounds)))
-            for share in PLACES:
+            for share in np.arange(1, places) / places:
                 x = np.concatenate([self.ends(at, share)[0], at.x[:-1, len(self.start) :]], 1)
                 beyond = np.maximum(beyond, own.missed(it.function(*([x] if name == "path" else [x, at.u]))[0]))
             worst = max(worst, float(beyond.max()))
