@@ -76,9 +76,9 @@ def _settled(task: PlanTask, search: PlanSearch, found: Found, places: int) -> t
     for _ in range(ROUNDS):
         if found.status in FAILED:
             break
-        tighter, beyond = problem.tightened(search.trajectory, KEPT, places)
+        tighter, passed = problem.tightened(search.trajectory, KEPT, places)
         tighter = replace(tighter, correction=task.correction(search.trajectory, problem))
-        if search.correct(tighter) < AGREED and 2.0 * beyond < KEPT:
+        if search.correct(tighter) < AGREED and not passed:
             if not isinstance(problem.length, tuple) or len({*problem.length}) == 1:
                 break
             length = math.ceil(search.trajectory.x[0, -1] * 10**DECIMALS) / 10**DECIMALS  # for the file

@@ -16,6 +16,8 @@ from armsim.planning.program import ConditionBlock, MultistageProgram, Whole
 from armsim.planning.rows import RowFunction, products, semidefinite
 from armsim.records import record
 
+ROUNDING = 1e-6  # of bounds that act, in units of their scales
+
 
 @record
 class Bound:
@@ -204,12 +206,16 @@ class Problem:
             knots[:, None] / share,
         )
 
-    def tightened(self, at: Trajectory, much: float, places: int) -> tuple[Problem, float]:
-        """A problem that keeps more from its limits at the knots beside those of some places where a trajectory passes them by so
-        much.
+    def tightened(self, at: Trajectory, much: float, places: int) -> tuple[Problem, bool]:
+        """A problem that keeps more from its limits at the knots beside those of some places where a trajectory passes them.
+
+        Args:
+            at: The trajectory.
+            much: How much still passes, in units of the scales: a quarter of it is kept in addition.
+            places: In each interval.
 
         Returns:
-            The problem, and by how much limits are passed between knots, in units of their scales.
+            The problem, and whether limits are passed between knots.
         """
         kept, worst = {"path": self.path, "drive": self.drive}, 0.0
         for name, it in kept.items():
@@ -220,11 +226,11 @@ class Problem:
                 x = np.concatenate([self.ends(at, share)[0], at.x[:-1, len(self.start) :]], 1)
                 beyond = np.maximum(beyond, own.missed(it.function(*([x] if name == "path" else [x, at.u]))[0]))
             worst = max(worst, float(beyond.max()))
-            beyond = np.where(beyond > 0.5 * much, beyond + 0.25 * much, 0.0)
+            beyond = np.where(beyond > ROUNDING, beyond + 0.25 * much, 0.0)
             if name == "path":  # from the second knot on; the last one is a target's
                 beyond = np.vstack([np.maximum(beyond[:-1], beyond[1:]), np.zeros_like(beyond[:1])])
             kept[name] = replace(it, margin=it.margin + beyond)
-        return replace(self, path=kept["path"], drive=kept["drive"]), worst
+        return replace(self, path=kept["path"], drive=kept["drive"]), worst > ROUNDING
 
     def program(self) -> MultistageProgram:
         """The quadratic program of an iteration: a slack for all conditions of a stage, and one for each row of a target."""

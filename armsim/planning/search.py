@@ -34,7 +34,10 @@ FLAT = 1e-9  # of the Hessian at first, beside the cost's own
 SHRINK = 0.3  # share by which the time may become shorter in an iteration
 PATIENCE = 30  # iterations with updated Hessians, before they are taken by differences
 ASIDE = 1e-6  # of those, in units of the scales
-TOLL, LEAST_TOLL = 100.0, 1e-3  # of the square of a defect, times the largest multiplier or so much
+TOLLS, LEAST_TOLL = (
+    (100.0, 1.0),
+    1e-3,
+)  # of squares of defects, by updated and exact Hessians, in units of multipliers or so much
 LEAST_SIZE = 1e-12
 
 
@@ -114,7 +117,7 @@ class PlanSearch:
         self._program = problem.program()
         self._stage = np.concatenate(problem.scales)
         self._price, self._firmness = PRICES[0], FIRMNESS[0]
-        self._toll: Array | float = 0.0  # of defects in the merit
+        self._toll: tuple[Array | float, float] = 0.0, 0.0  # of defects in the merit, and of their squares
         self._hessian: Array | None = None
         self._at = self._within(begin)
         self._now = problem.linearised(self._at)
@@ -189,7 +192,7 @@ class PlanSearch:
             step: Where to go.
             exactly: Whether the Hessian is then taken by differences of gradients, instead of updated.
         """
-        self._toll = step.y
+        self._toll = step.y, TOLLS[exactly] * (float(np.abs(step.y).max()) + LEAST_TOLL)
         now, before = self._now, self._merit(self._now)
         gain = before - now.cost / self._unit - step.merit
 
@@ -269,8 +272,8 @@ class PlanSearch:
 
     def _merit(self, now: Linearised) -> float:
         defects, missed = self._infeasibility(now)
-        signed, firm = now.defects / self.problem.scales[0], TOLL * (np.abs(self._toll).max() + LEAST_TOLL)
-        lagrangian = now.cost / self._unit + (self._toll * signed + 0.5 * firm * defects**2).sum()
+        signed, (toll, of_squares) = now.defects / self.problem.scales[0], self._toll
+        lagrangian = now.cost / self._unit + (toll * signed + 0.5 * of_squares * defects**2).sum()
         return float(lagrangian + self._price * missed)
 
     def _infeasibility(self, now: Linearised) -> tuple[Array, float]:

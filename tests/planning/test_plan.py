@@ -14,9 +14,9 @@ from armsim.files.csv_reader import read_csv
 from armsim.planning.feedback import gains_along
 
 
-@pytest.mark.parametrize("intervals", [40, 50, 80, 100])
-def test_one_motor_swings_two_links_up(intervals):
-    found = armsim.plan("pendubot_swingup", {"plan.intervals": intervals})
+@pytest.mark.parametrize(("intervals", "duration"), [(40, 1), (50, 1), (80, 1), (100, 1), (100, 1.5)])
+def test_one_motor_swings_two_links_up(intervals, duration):
+    found = armsim.plan("pendubot_swingup", {"plan.intervals": intervals, "duration": duration})
     assert found.status == "solved"
     assert found.run.scenario.method == "rodas"
     upright = found.run.state[:4]
@@ -26,14 +26,14 @@ def test_one_motor_swings_two_links_up(intervals):
 
 
 def test_an_arm_picks_up_lifts_over_a_ball_and_puts_down_within_its_voltage():
-    found = armsim.plan("arm5_plan", {"plan.intervals": 30})
+    found = armsim.plan("arm5_plan")
     assert found.status == "solved"
-    assert found.facts.end_error < 1e-7
+    assert found.facts.end_error < 1e-3  # the wrist's range acts: the simulation feels its stop
     margins = {(one.quantity, one.of): one for one in found.facts.margins}
     assert margins["voltage", "R1"].greatest == pytest.approx(24.0, abs=1e-6)
     nearest = min(one.least for (quantity, _), one in margins.items() if quantity == "distance")
-    assert nearest == pytest.approx(0.01, abs=1.5e-5)  # the clearance, kept between knots
-    for knot, side in ((10, -0.6), (22, 0.6)):
+    assert nearest > 0.01 - 1e-5  # the clearance, kept between knots
+    for knot, side in ((25, -0.6), (55, 0.6)):
         assert found.x[knot, :10] == pytest.approx([side, -0.3, -0.3, 0, 0, *[0.0] * 5], abs=1e-6)
     # and lifts the box in between
     z = np.interp([0.5, 0.8, 1.1], found.run.t, found.run["z_m"])
