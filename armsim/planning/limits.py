@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from armsim.actuation import Output
 from armsim.arm.arrays import Array
-from armsim.document.plan import Plan
 from armsim.dynamics import distances, frame_velocity, watched_pairs
 from armsim.expr import Scalar
 from armsim.geometry import Plane, Sphere
@@ -25,13 +24,15 @@ class PlanLimits:
 
     Attributes:
         arm: The arm.
-        asked: The file's `plan`.
+        tool_speed: The tool's greatest speed [m/s]; None for no limit.
+        clearance: Least distance from spheres and planes of the world [m].
         output: What the inputs are.
         most: The greatest magnitude of each input, (n,); 0 of joints that are not driven.
     """
 
     arm: Arm
-    asked: Plan
+    tool_speed: float | None
+    clearance: float
     output: Output
     most: Array
 
@@ -52,7 +53,7 @@ class PlanLimits:
             if joint.motor is not None and joint.motor.limits.speed is not None:
                 most = joint.motor.limits.speed / abs(joint.motor.gear)
                 yield Bound("speed", joint.name, f"{joint.kind.length}/s", -most, most, most, f"qd_{joint.name}")
-        most = self.asked.tool_speed
+        most = self.tool_speed
         if most is not None:
 
             def speed(
@@ -71,7 +72,7 @@ class PlanLimits:
                 def gap(now: Moment, name: str = name) -> Scalar:
                     return distances(self.arm, now.q, [name])[0]
 
-                yield Bound("distance", name, "m", self.asked.clearance, math.inf, 0.1, f"distance_{name}", gap)
+                yield Bound("distance", name, "m", self.clearance, math.inf, 0.1, f"distance_{name}", gap)
 
     @property
     def drive(self) -> tuple[Bound, ...]:

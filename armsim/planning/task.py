@@ -222,7 +222,7 @@ class PlanTask:
     @cached_property
     def limits(self) -> PlanLimits:
         """The bounds of all but targets."""
-        return PlanLimits(self.arm, self.asked, self.output, self.bounds)
+        return PlanLimits(self.arm, self.asked.tool_speed, self.asked.clearance, self.output, self.bounds)
 
     def bounded(self, bounds: Sequence[Bound], k: int, inputs: bool) -> Bounded:
         """Bounds on states of k numbers, or on states and inputs."""
