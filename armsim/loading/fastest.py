@@ -184,7 +184,8 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
         lost, decay = losses(timing, grid.given[:, every, row], over)
         turning = (timing.begin < 0.0) & (timing.end > 0.0)
         stiff = ((decay > STIFF) | turning) & (grid.share == 0.5)
-        parts = lost * len(lost) / accuracy * (lost.sum() > accuracy and len(s) < MOST_POINTS)
+        coarse = lost.sum() > accuracy and len(s) < MOST_POINTS
+        parts = lost * len(lost) / accuracy if coarse else np.zeros_like(lost)
         split = (parts > 1.0) & (timing.h > SHORTEST * timing.h.sum())
         timing = timing._replace(row=np.where(worst > -REACHED, row, -1))
         if not split.any():

@@ -48,7 +48,7 @@ class FastestReference:
             raise UsageError.of("control.reference.fastest", expected, "one of them left open", mend)
         self.x, self.arm = x, arm
         speed, acceleration = (None, None) if x.of_tool else (x.speed, x.acceleration)
-        self.share = (1.0 - (x.margin or 0.0)) * (1.0 - 2.0 * HELD)
+        self.share = (1.0 - (x.margin or 0.0)) * (1.0 - 4.0 * HELD)
         self.limits = PathLimits(arm.heaviest, output, command, speed, acceleration, self.share)
         self.begin, self.speeds = x.start or 0.0, tuple(x.path_speeds or AT_REST)
 
