@@ -21,6 +21,9 @@ ENOUGH = 400  # of fewer points all intervals are halved before a path is refuse
 MOST_POINTS = 3200
 INNER = np.linspace(0.0, 1.0, 9)  # parts of an interval at which limits are looked at
 ROUNDS = 60  # of refinement and of lowering limits
+LOWERED = (
+    1e-3  # relative: where a limit would be lowered by more its interval is split, as it may bound the speed far around
+)
 MUCH = 8.0  # parts of the accuracy: an interval that gives away more is quartered
 STIFF = 1.0  # duration of an interval times the decay of speed by its limit
 SWITCH = 1e-3  # relative: with less of a limit used at an end, another one takes over within the interval
@@ -184,9 +187,9 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
         lost, decay = losses(timing, grid.given[:, every, row], over)
         turning = (timing.begin < 0.0) & (timing.end > 0.0)
         stiff = ((decay > STIFF) | turning) & (grid.share == 0.5)
-        coarse = lost.sum() > accuracy and len(s) < MOST_POINTS
-        parts = lost * len(lost) / accuracy if coarse else np.zeros_like(lost)
-        split = (parts > 1.0) & (timing.h > SHORTEST * timing.h.sum())
+        parts = lost * (len(lost) / accuracy if lost.sum() > accuracy else 0.0)
+        parts = np.maximum(parts, np.where(stiff, 0.0, worst / LOWERED))
+        split = (parts > 1.0) & (timing.h > SHORTEST * timing.h.sum()) & (len(s) < MOST_POINTS)
         timing = timing._replace(row=np.where(worst > -REACHED, row, -1))
         if not split.any():
             if worst.max() < best:
