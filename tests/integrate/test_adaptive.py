@@ -315,7 +315,7 @@ def test_machine_code_equals_the_text_on_floats(name, plants, drive):
     plant, q, qd, sample_every = plants(name)
     plant = replace(plant, method="rk54", tolerance=Tolerance(1e-5, 1e-8))
     native, text = (
-        drive(engine(plant, 1 / 200), plant, q, qd, 9, (1, 200), 3, sample_every)
+        drive(engine(LoopPlan.of(plant, 1 / 200)), plant, q, qd, 9, (1, 200), 3, sample_every)
         for engine in (NativeEngine, PythonEngine)
     )
     assert native.reached == text.reached == 9

@@ -356,7 +356,7 @@ def test_machine_code_equals_the_text_on_floats_over_100_steps(name, plants, dri
     plant, q, qd, sample_every = plants(name)
     plant = midpoint(plant)
     native, text = (
-        drive(engine(plant, 1 / 600), plant, q, qd, 100, (1, 600), 10, sample_every)
+        drive(engine(LoopPlan.of(plant, 1 / 600)), plant, q, qd, 100, (1, 600), 10, sample_every)
         for engine in (NativeEngine, PythonEngine)
     )
     assert native.reached == text.reached == 100

@@ -543,7 +543,7 @@ def test_the_work_of_friction_that_stops_a_joint_at_a_steps_end_is_counted(metho
 def test_machine_code_equals_the_text_on_floats_over_100_steps(name, make, drive):
     plant, q, qd, sample_every = make(name)
     native, text = (
-        drive(engine(plant, 1 / 600), plant, q, qd, 100, (1, 600), 10, sample_every)
+        drive(engine(LoopPlan.of(plant, 1 / 600)), plant, q, qd, 100, (1, 600), 10, sample_every)
         for engine in (NativeEngine, PythonEngine)
     )
     assert native.reached == text.reached == 100
