@@ -132,13 +132,13 @@ class KnownRun:
             return None
         rows = log.finish(clock.rows_before(clock.steps), None if clock.steps % clock.log_every else end)
         seconds, (before, behind) = watch.total(), self.about
-        times = ", ".join(f"{part}: {time:.9f}" for part, time in seconds.items())
+        times = "".join(f"  {part}: {time!r}\n" for part, time in seconds.items())
         with new_run_folder(destination.folder, self.name, destination.force) as made:
             tables = [partial(CsvFile, made.file(file), columns) for file, columns in self.files.items()]
             with RunFiles(tables, self.width, clock) as files:
                 files.take(rows)
             with open(made.file(ABOUT), "w", encoding="utf-8", newline="\n") as about:
-                about.write(f"{before}seconds: {{{times}}}\n{behind}")
+                about.write(f"{before}seconds:\n{times}{behind}")
         tried = self.summary["steps_per_second"] * self.summary["seconds"]["loop_s"]
         summary = {**self.summary, "seconds": seconds, "steps_per_second": tried / seconds["loop_s"]}
         return WrittenRun(made.path, summary, self.told, [*self.files])
