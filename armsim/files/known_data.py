@@ -23,11 +23,11 @@ class KnownData:
     """Plain data that follows from files.
 
     Args:
-        asked: All that it follows from besides files, armsim and Python, each with a text of its own.
+        asked: All that it follows from besides files, armsim, where it is installed, and Python, each with a text of its own.
     """
 
     def __init__(self, *asked: Any) -> None:
-        self._name = cache.key("known", sources.digest(), sys.version, repr(asked))
+        self._name = cache.key("known", sources.digest(), str(sources.PACKAGE), sys.version, repr(asked))
 
     def data(self) -> Any:
         """The data; None where it is not known, or a file is another than it was, or is there and was not."""

@@ -36,6 +36,12 @@ def test_data_is_known_by_what_was_asked(files):
     assert KnownData("one", files[1]).data() is None
 
 
+def test_data_of_another_installation_which_ships_its_own_files_are_not_known(files, monkeypatch):
+    KnownData("one").keep({"x": 1}, files)
+    monkeypatch.setattr(sources, "PACKAGE", Path("elsewhere"))
+    assert KnownData("one").data() is None
+
+
 @pytest.mark.parametrize("edited", ["sub/a.yaml", "b.yaml"])
 @pytest.mark.parametrize("edit", [lambda path: path.write_text("edited"), Path.unlink])
 def test_a_file_that_is_edited_or_removed_is_noticed(edited, edit, files):
