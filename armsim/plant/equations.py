@@ -212,7 +212,7 @@ class Equations:
 
         def of_loads(t: Scalar, y: Motion, v: Sequence[Scalar], held: Held) -> Works:
             # a contact's force jumps where it touches: at the end of a step it is that of the step's branch
-            by_branch = self.loads.contacts.acting and held.branch is not None
+            by_branch = self.loads.contacts.all and held.branch is not None
             torques = self.loads.acting(t, y, held).torques if by_branch else self.loads.torques(t, y, held)
             return self._powers(y.q, v, torques, held)
 

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-WATCHED = ("/files/", "/simulation/folder.py", "/recording/recording.py")
+WATCHED = ("/files/", "/simulation/folder.py", "/simulation/run_files.py", "/recording/recording.py")
 CHANGING = (
     "mkdir",
     "rename",
@@ -73,8 +73,10 @@ def child(asked) -> None:
 
 def serve(settings) -> None:
     from armsim.cli.main import main
-    from armsim.files import exchange
+    from armsim.files import exchange, known_data
     from armsim.simulation import row_log
+
+    known_data.KnownData.data = lambda self: None  # a known run is written with fewer calls
 
     if settings["one after the other"]:
         exchange._renamer = lambda: None
