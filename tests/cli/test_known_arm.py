@@ -41,8 +41,8 @@ def test_every_shipped_arm_is_known_once_it_was_read(name, armsim, unread):
     assert armsim("fk", name, "--json").out == first.out != ""
 
 
-def test_a_known_arm_takes_neither_yaml_nor_documents(armsim, process):
-    armsim("inverse", "arm5")
+def test_a_known_arm_takes_neither_yaml_nor_documents(process):
+    process("inverse", "arm5")
     program = "import sys\nfrom armsim.cli.main import main\ntry: main()\nfinally: print(*sorted(sys.modules), file=sys.stderr)"
     names = process("inverse", "arm5", python=("-c", program)).err.split()
     rooms = {name.split(".")[1] for name in names if name.startswith("armsim.")}
