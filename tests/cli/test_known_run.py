@@ -68,8 +68,8 @@ def test_a_known_run_writes_the_same_bytes_and_prints_the_same_text(scenario, op
     assert 0 < seconds["loop_s"] < seconds["total_s"]
 
 
-def test_a_known_run_imports_neither_documents_nor_plants_nor_yaml(armsim, process):
-    armsim("simulate", "rr_config1", *SHORT, "-q", "-o", "first")
+def test_a_known_run_imports_neither_documents_nor_plants_nor_yaml(process):
+    process("simulate", "rr_config1", *SHORT, "-q", "-o", "first")
     program = "import sys\nfrom armsim.cli.main import main\ntry: main()\nfinally: print(*sorted(sys.modules), file=sys.stderr)"
     done = process("simulate", "rr_config1", *SHORT, "-q", "-o", "again", python=("-c", program))
     assert done.code == 0
