@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 
 from armsim.actuation import Output
 from armsim.control.encoder import Encoder
@@ -138,14 +139,14 @@ class Controller:
         self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
     ) -> list[Scalar]:
         """The commands before saturation, n scalars."""
-        return self._total(self._now(t, seen, since, middle), memory.kept, (), since, middle)
+        return self._total(self._now(t, seen, since, middle), memory.kept)
 
     def rates(
         self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
     ) -> Memory:
         """The rates of what it remembers, in continuous control."""
         now = self._now(t, seen, since, middle)
-        return Memory(self.law.rates(now, memory.kept, self._excess(self._total(now, memory.kept, (), since, middle))))
+        return Memory(self.law.rates(now, memory.kept, self._excess(self._total(now, memory.kept))))
 
     def clamped(self, memory: Memory) -> Memory:
         """What it remembers after a step of continuous control, within the bounds of its law."""
@@ -158,43 +159,33 @@ class Controller:
         if self.encoder is not None and encoded is not None:
             encoded = self.encoder.read(seen.q, encoded, self.period)
             seen = self.encoder.seen(encoded, seen)
-        now = self._now(t, seen)
+        now = self._now(t, seen, queue=memory.queue)
         kept = self.law.filtered(now, memory.kept, self.period)
-        total = self._total(now, kept, memory.queue)
+        total = self._total(now, kept)
         kept = self.law.integrated(now, kept, self._excess(total), self.period)
         first, *queue = [*memory.queue, self._limited(total)]
         return first, Memory(kept, encoded, queue)
 
-    def _now(self, t: Scalar, seen: Seen, since: Scalar | None = None, middle: Scalar | None = None) -> Now:
-        return Now(t, seen, self.reference.at(t, since, middle), within=middle if since is None else since)
-
-    def _total(
+    def _now(
         self,
-        now: Now,
-        kept: Kept,
-        queue: Sequence[Sequence[Scalar]] = (),
+        t: Scalar,
+        seen: Seen,
         since: Scalar | None = None,
         middle: Scalar | None = None,
-    ) -> list[Scalar]:
+        queue: Sequence[Sequence[Scalar]] = (),
+    ) -> Now:
+        now = Now(t, seen, self.reference.at(t, since, middle), within=middle if since is None else since)
         added: list[list[Scalar]] = []
         if self.feedforward is not None:
             commands, currents = self.feedforward.commands(now)
             now = replace(now, expected=currents)
             added.append(commands)
         if self.inputs is not None:
-            added.append(self.inputs.at(now.t, since, middle))
-        now = replace(now, queued=[self._own(commands, added) for commands in queue])
-        total = self.law.command(now, kept)
-        for commands in added:
-            total = plus(total, commands)
-        return total
+            added.append(self.inputs.at(t, since, middle))
+        return replace(now, added=added, queued=[reduce(minus, added, commands) for commands in queue])
 
-    def _own(self, commands: Sequence[Scalar], added: Sequence[Sequence[Scalar]]) -> list[Scalar]:
-        """The law's own part of commands, those that are added now taken off."""
-        own = [*commands]
-        for part in added:
-            own = minus(own, part)
-        return own
+    def _total(self, now: Now, kept: Kept) -> list[Scalar]:
+        return reduce(plus, now.added, self.law.command(now, kept))
 
     def _limited(self, commands: Sequence[Scalar]) -> list[Scalar]:
         return [within(u, bound) for u, bound in zip(commands, self.limit, strict=True)]

@@ -34,6 +34,7 @@ class Now:
         seen: The arm, as it is measured.
         desired: What it should do.
         expected: Armature currents that the feedforward goes with [A], by joint; none without.
+        added: Commands that are added to the law's own.
         queued: Commands on their way to the drives less those that are added to the law's own, the next one first.
         within: A time within the step [s], whose payloads are those of all of it; None where there is no step.
     """
@@ -42,6 +43,7 @@ class Now:
     seen: Seen
     desired: Desired
     expected: Mapping[int, Scalar] = field(default_factory=dict)
+    added: Sequence[Sequence[Scalar]] = ()
     queued: Sequence[Sequence[Scalar]] = ()
     within: Scalar | None = None
 

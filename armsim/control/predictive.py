@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from armsim.actuation import Output, driven
+from armsim.actuation import Output, against_dry_friction, driven, dry_bounds, sticks
 from armsim.control.drive import against_viscous, commands_for
 from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.control.pid import within
@@ -36,6 +36,8 @@ from armsim.expr import (
     minus,
     plus,
     scan,
+    shared,
+    sqrt,
     where,
     with_jacobian,
 )
@@ -131,9 +133,10 @@ class Correction:
 class Predictive(FeedbackLaw):
     """Commands that minimise a cost over a horizon, by a model of the arm, within the limits of the commands.
 
-    The model has motors with their limits, viscous friction, springs and stops; dry friction, losses of gears, inductances,
-    contacts and external forces are not predicted. A stage is a step of semi-implicit Euler, implicit in what opposes a joint's
-    own velocity, so that back-EMF does not bound its length.
+    The model has motors with their limits, friction, springs and stops; inductances, contacts and external forces are not
+    predicted. A stage is a step of semi-implicit Euler, implicit in what opposes a joint's own velocity, so that neither back-EMF
+    nor friction bounds its length. Commands that arrive late are planned for the state that the model then has, under those
+    that are on their way.
 
     Attributes:
         output: What the commands are.
@@ -143,6 +146,9 @@ class Predictive(FeedbackLaw):
         weights: Of the cost.
         interval: Length of a stage [s].
         stages: Of the horizon.
+        delay: From a sample to its command [s].
+        creep: Velocities per joint well below which dry friction and losses of gears count as viscous [rad/s or m/s]; None for
+            a model without them.
     """
 
     output: Output
@@ -152,6 +158,8 @@ class Predictive(FeedbackLaw):
     weights: CostWeights
     interval: Scalar
     stages: int
+    delay: Scalar = 0.0
+    creep: tuple[Scalar, ...] | None = None
 
     name = "predictive"
 
@@ -165,7 +173,8 @@ class Predictive(FeedbackLaw):
 
     def command(self, now: Now, kept: Kept) -> list[Scalar]:
         """The first commands of the plan, n scalars."""
-        return self._bounded(plus(self._base(now, now.t), kept.plan[0]))
+        arrival = replace(now, t=now.t + self.delay)
+        return self._bounded(plus(self._base(arrival, arrival.t), kept.plan[0]))
 
     def filtered(self, now: Now, kept: Kept, period: Scalar) -> Kept:
         """The plan of a sample, from that of the one before, which is a period [s] old."""
@@ -175,7 +184,16 @@ class Predictive(FeedbackLaw):
             [fma(share, b - a, a) for a, b in zip(u, after, strict=True)]
             for u, after in zip(kept.plan, later, strict=True)
         ]
-        return replace(kept, plan=self._improved(now, shifted))
+        return replace(kept, plan=self._improved(self._arrival(now, period), shifted))
+
+    def _arrival(self, now: Now, period: Scalar) -> Now:
+        """When the command of a sample arrives, and where the model is then; a period [s] lies between commands."""
+        move = shared(lambda q, v, u, t: self._moved(q, v, u, t, period), "ahead")
+        q, v = [*now.seen.q], [*now.seen.qd]
+        for k, u in enumerate(now.queued):
+            v = move(q, v, self._bounded(u), now.t + k * period)
+            q = [fma(period, x, at) for x, at in zip(v, q, strict=True)]
+        return replace(now, t=now.t + self.delay, seen=replace(now.seen, q=q, qd=v))
 
     def _improved(self, now: Now, plan: Rows) -> Rows:
         """A plan after an iteration: the change that costs least of those tried."""
@@ -230,7 +248,17 @@ class Predictive(FeedbackLaw):
         """The commands that carry the model along the reference at time t, n scalars."""
         desired = self.reference.at(t)
         tau = rnea(self.model.at(now.laden), desired.q, desired.qd, desired.qdd)
-        return commands_for(self.model, self.output, against_viscous(self.model, tau, desired.qd), desired.qd)
+        tau = against_viscous(self.model, tau, desired.qd)
+        for i, (joint, qd) in enumerate(zip(self.model.joints, desired.qd, strict=True)):
+            if self.creep is not None:
+                sliding = absolute(qd) / self._smoothed(i, qd)
+                tau[i] = tau[i] + sliding * (against_dry_friction(joint, tau[i], qd) - tau[i])
+        return commands_for(self.model, self.output, tau, desired.qd)
+
+    def _smoothed(self, i: int, qd: Scalar) -> Scalar:
+        """A joint's speed, of which dry friction has the direction: at rest it is not 0 [rad/s or m/s]."""
+        assert self.creep is not None
+        return sqrt(fma(qd, qd, self.creep[i] * self.creep[i]))
 
     def _bounded(self, u: Sequence[Scalar]) -> list[Scalar]:
         return [within(x, bound) for x, bound in zip(u, self.limit, strict=True)]
@@ -292,13 +320,24 @@ class Predictive(FeedbackLaw):
         """`_moved` and its derivatives by positions, velocities and commands."""
         return with_jacobian(self._moved, (0, 1, 2), "moved")
 
-    def _moved(self, q: list[Scalar], v: list[Scalar], u: list[Scalar], laden: Scalar) -> list[Scalar]:
-        """Velocities after a stage with the payloads of a time, n scalars."""
+    def _dry(self, i: int, q: Scalar, v: Scalar, u: Scalar) -> Scalar:
+        """The damping that a joint's dry friction is at a velocity [N·m·s/rad or N·s/m]."""
+        joint = self.model.joints[i]
+        lower, upper = dry_bounds(joint, driven(joint, self.output, u, q, v).motor, v)
+        return where(v < 0.0, upper, -lower) / self._smoothed(i, v)
+
+    def _moved(
+        self, q: list[Scalar], v: list[Scalar], u: list[Scalar], laden: Scalar, length: Scalar | None = None
+    ) -> list[Scalar]:
+        """Velocities after a stage, or a length of time [s], with the payloads of a time, n scalars."""
         tau, slopes = self._loads(v, q, u)
-        arm, h = self.model.at(laden), self.interval
+        arm, h = self.model.at(laden), self.interval if length is None else length
         M = crba(arm, q)
         for i, (row, (slope,)) in enumerate(zip(M, slopes, strict=True)):
             row[i] = row[i] - h * slope[i]
+            if self.creep is not None and sticks(self.model.joints[i]):
+                damping = self._dry(i, q[i], v[i], u[i])
+                row[i], tau[i] = fma(h, damping, row[i]), tau[i] - damping * v[i]
         qdd = solve_ldl(M, minus(tau, bias(arm, q, v)))
         return [fma(h, a, x) for a, x in zip(qdd, v, strict=True)]
 

@@ -25,7 +25,7 @@ LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "pid": (("kp", "ki", "kd"), (*INTEGRAL, *DERIVATIVE)),
     "state_feedback": (("K",), ()),
     "computed_torque": (("kp", "kd"), ()),
-    "predictive": (("horizon", "stages", "cost", "period"), ()),
+    "predictive": (("horizon", "stages", "cost", "period"), ("creep",)),
     "expression": (("command",), ()),
     "python": ((), ()),  # a function, which the library is given
 }
@@ -199,6 +199,11 @@ class Control(Document):
         doc="into how many pieces of constant commands it divides the horizon", note="none; predictive needs it", example="20",
     )  # fmt: skip
     cost = Subdocument(Cost, default=None, doc="what it minimises", note="none; predictive needs it")
+    creep = PerJoint(
+        Number("rad/s or m/s", above=0, angle=True), one_for_all=True, default=None,
+        doc="speeds below which its model takes dry friction and losses of gears for viscous", note="it has neither",
+        example="0.01",
+    )  # fmt: skip
     command = PerJoint(
         LawExpression(example="40*e + 3*ed"),
         default=None,

@@ -65,8 +65,9 @@ def build_controller(
         start = si(scenario.initial.q, arm.initial)
         asked, degrees = control.reference, scenario.degrees
         reference = build_reference(asked, parameters, arm, degrees, start, output, limit)
+    late = file.steps.delay_in_periods
     return Controller(
-        law=build_law(control, parameters, arm, known, limit, reference, si),
+        law=build_law(control, parameters, arm, known, limit, reference, (period or 0.0) * late, si),
         output=output,
         reference=reference,
         limit=limit,
@@ -74,7 +75,7 @@ def build_controller(
         inputs=inputs,
         period=period,
         encoder=None if control.encoder is None else build_encoder(control.encoder, arm, si),
-        delay=file.steps.delay_in_periods,
+        delay=late,
     )
 
 
@@ -85,6 +86,7 @@ def build_law(
     model: Arm,
     limit: tuple[Scalar | None, ...],
     reference: Reference,
+    delay: float,
     si: Numbers,
 ) -> FeedbackLaw:
     """The law of feedback.
@@ -96,6 +98,7 @@ def build_law(
         model: The arm as the controller knows it.
         limit: Of its commands.
         reference: What the joints should do.
+        delay: From a sample to its command [s].
         si: Converts joint positions.
     """
     law = control.law
@@ -112,7 +115,10 @@ def build_law(
         assert cost is not None  # the law needs one
         q, qd, beyond = (tuple(cost.entries[key] or [0.0] * arm.n) for key in ("q", "qd", "range"))
         weights = CostWeights(q, qd, tuple(cost.command), beyond, cost.end)
-        return Predictive(control.output, model, reference, limit, weights, control.horizon / stages, stages)
+        creep = None if control.creep is None else si(control.creep, ())
+        return Predictive(
+            control.output, model, reference, limit, weights, control.horizon / stages, stages, delay, creep
+        )
     if law == "python":
         return FunctionLaw(arm.n)
     if law == "expression":

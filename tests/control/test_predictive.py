@@ -69,6 +69,19 @@ def test_without_active_limits_the_command_is_that_of_the_linear_quadratic_regul
     assert about.law.K[0] == pytest.approx(-K, rel=1e-9)
 
 
+@pytest.mark.parametrize(("motor", "spring"), [(None, 30.0), (STIFF, 0.0)])
+def test_late_commands_are_those_of_the_regulator_for_the_state_in_which_they_arrive(motor, spring):
+    period, queue, start = 1e-2, [1.3, -0.7, 0.4], np.array([0.4, -1.5])
+    law = scenario_of(predictive(motor, spring, delay=len(queue) * period)).command.law
+    A, B = equations(motor, period, spring)
+    arrived = start
+    for u in queue:
+        arrived = A @ arrived + B[:, 0] * u
+    at = replace(now(*start), queued=[[u] for u in queue])
+    (u,) = law.command(at, law.filtered(at, law.begin(), period))
+    assert u == pytest.approx(-regulator(*equations(motor, 0.02, spring)) @ arrived, rel=1e-9)
+
+
 def test_errors_at_the_end_of_the_horizon_count_for_the_time_that_the_file_says():
     n, h, end = 5, 0.02, 0.7
     law = scenario_of(predictive(MOTOR, 30.0, horizon=n * h, stages=n, cost={**COST, "end": end})).command.law
@@ -82,10 +95,11 @@ def test_errors_at_the_end_of_the_horizon_count_for_the_time_that_the_file_says(
     assert law.command(now(0.4, -1.0), kept) == pytest.approx(-K @ [0.4, -1.0], rel=1e-12)
 
 
-def test_a_reference_is_known_ahead():
-    """A metre in half a second: a plan for where the reference is now lags by 0.1 rad."""
+@pytest.mark.parametrize("delay", [None, 0.05])
+def test_a_reference_is_known_ahead(delay):
+    """A radian in half a second: a plan for where the reference is now lags by 0.1 rad, and so does one that arrives late."""
     via = {"via": [[0.0], [1.0]], "times": [0.5, 1.0], "profile": "minimum_jerk"}
-    given = predictive(limit=40, horizon=0.5, stages=50, reference=via)
+    given = predictive(limit=40, horizon=0.5, stages=50, reference=via, delay=delay)
     del given["control"]["target"]
     run = armsim.simulate({**given, "duration": 1.5})
     assert np.abs(run["e_R1_rad"]).max() < 0.01
@@ -124,6 +138,47 @@ def test_positions_beyond_the_joint_range_cost_as_the_file_says():
     assert run.q[-1, 0] == pytest.approx((100 * 0.5 + 900 * 0.3) / 1000, abs=1e-9)
     free = armsim.simulate(given, {"control.cost.range": 0})
     assert free.q[-1, 0] == pytest.approx(0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+def test_in_the_model_dry_friction_and_losses_of_a_gear_decelerate_as_in_closed_form(direction):
+    geared = {"Kp": 0.1, "Ra": 1.0, "gear": 10, "efficiency": 0.8}
+    given = predictive(geared, creep=1e-6, horizon=0.02, stages=200, output="torque")
+    given["robot"]["joints"][0]["friction"] = {"coulomb": {"positive": 2.0, "negative": 1.0}}
+    law = scenario_of(given).command.law
+    u, v, friction = 0.5 * direction, 2.0 * direction, {1.0: 2.0, -1.0: 1.0}[direction]
+    for _ in range(3000):  # 0.3 s
+        (v,) = law._moved([0.3], [v], [u], 0.0)
+    rate = direction * (0.8 * abs(u) - friction) / INERTIA
+    assert v == pytest.approx(2.0 * direction + 0.3 * rate, rel=3e-4)  # (h friction / INERTIA)² / v a stage
+
+
+def test_friction_that_the_model_knows_keeps_no_joint_behind_its_reference():
+    via = {"via": [[0.0], [2.0]], "times": [0.0, 1.0], "profile": "trapezoid"}
+    for motor in (MOTOR, {**MOTOR, "efficiency": 0.7}):
+        given = predictive(motor, horizon=0.5, stages=25, reference=via)
+        del given["control"]["target"]
+        given["robot"]["joints"][0]["friction"] = {"coulomb": 4.0}
+        errors = [armsim.simulate(given, change)["e_R1_rad"] for change in ({"control.creep": 0.05}, {})]
+        known, unknown = (np.sqrt(np.mean(np.square(x))) for x in errors)
+        assert known < 0.2 * unknown
+
+
+def test_creep_is_an_angle_where_the_file_has_degrees():
+    law = scenario_of({**two_link(), "units": {"angle": "deg"}}, {"control.creep": [1.8, 0.9]}).command.law
+    assert law.creep == pytest.approx(np.radians([1.8, 0.9]))
+
+
+@pytest.mark.parametrize("delay", [5e-3, 20e-3])
+def test_with_an_exact_model_a_delay_costs_the_time_until_the_first_command_and_nothing_else(delay):
+    """The arm steps as the model does: from the first command on all is as if it had begun there, to the bit."""
+    step = {"integrator.method": "semi_implicit_euler", "integrator.dt": 5e-3, "duration": 0.4}
+    late = armsim.simulate(two_link(payload={"mass": 0.5}), {**step, "control.delay": delay})
+    at = round(delay / 5e-3)
+    there = {"initial.q": late.q[at].tolist(), "initial.qd": late.qd[at].tolist()}
+    in_time = armsim.simulate(two_link(payload={"mass": 0.5}), {**step, **there})
+    assert np.abs(late["tau_shoulder_Nm"]).max() == 60.0
+    assert late.q[at:].tolist() == in_time.q[: len(in_time.q) - at].tolist()
 
 
 def two_link(**more: Any) -> dict[str, Any]:
