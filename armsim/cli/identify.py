@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 import click
 
-from armsim.cli.options import Display, angle_options, flag, grouped, number, shipped
+from armsim.cli.options import Display, angle_options, flag, grouped, interpolate_option, number, shipped
 from armsim.cli.pictures import check_plot
 from armsim.records import record
 from armsim.terminal.progress import progress_bar
@@ -29,6 +28,7 @@ class FitOptions:
         dt: Longest step [s].
         window: Length of the windows [s].
         hold_back: Share of the log that is not fitted.
+        interpolate: Whether commands change on straight lines between rows.
     """
 
     opened: tuple[str, ...]
@@ -39,6 +39,7 @@ class FitOptions:
     dt: float | None
     window: float | None
     hold_back: float | None
+    interpolate: bool
 
     @property
     def given(self) -> dict[str, Any]:
@@ -117,6 +118,7 @@ Examples:
         metavar="X%",
         help="The end of each log that tests what was found. [default: 20%]",
     ),
+    interpolate_option,
 )
 @grouped(
     "files",
@@ -145,7 +147,6 @@ def command(
     report.html with all of it, plots, and the arm. Exits with 1 where the model does not explain the log: what is left is not
     noise.
     """
-    from armsim.identification.fit import TRIALS
     from armsim.identification.identified_file import check_files
     from armsim.identification.identify import identify
     from armsim.reports.identification import report
@@ -154,14 +155,8 @@ def command(
     check_plot(files.plot, files.force)
     if files.folder is not None:
         check_files(files.folder, files.force, [PAGE])
-    steps = count(1)
     with progress_bar("fitting", display.progress) as bar:
-
-        def tell(said: str) -> None:
-            if bar is not None:
-                bar.said = said
-                bar(next(steps) % TRIALS, TRIALS)
-
+        tell = (lambda said: None) if bar is None else bar.tell  # no bar: nobody knows how many steps there will be
         found = identify(logs, robot, columns=columns, progress=tell, **options.given)
     display.print(found.data, lambda: report(found, display.degrees, display.verbose))
     written = []

@@ -131,7 +131,7 @@ class Matching:
     Attributes:
         tolerance: Differences that are allowed, by quantity or for all; None for none.
         columns: Which column of a file is which.
-        interpolate: Whether the second is taken at the times of the first.
+        interpolate: Whether the second, or a log's commands, are taken on straight lines between rows.
     """
 
     tolerance: dict[str, float] | float | None
@@ -376,6 +376,7 @@ set_option = grouped(
     ),
     click.option("--unset", multiple=True, metavar="PATH", help="Take a key out, such as control.ki; may be repeated."),
 )
+interpolate_option = flag("--interpolate", help="Take a log's commands on straight lines between rows.")
 force_step_option = flag("--force-step", help="Run even if the step is known to be too long.")
 threads_option = click.option("--threads", type=int, metavar="N", help="How many. [default: one a processor]")
 study_force_options = grouped(

@@ -12,6 +12,7 @@ from armsim.cli.options import (
     Matching,
     angle_options,
     grouped,
+    interpolate_option,
     number,
     shipped,
     tolerance_option,
@@ -102,6 +103,7 @@ Examples:
     Matching,
     tolerance_option,
     click.option("--columns", metavar="YAML", help="Which column of a log is which, by formulas too."),
+    interpolate_option,
 )
 @plot_option("Draw both and their difference into a picture.")
 @angle_options
@@ -116,10 +118,9 @@ def command(path: str, model: ReplayModel, matching: Matching, plot: str | None,
     `q_R1_rad: (enc1 - 2048)*2*pi/4096`, or is such text in braces; names with blanks or signs go into backquotes.
     """
     log = _is_log(path)
-    if matching.columns is not None and not log:
-        raise UsageError.of(
-            f"--columns {matching.columns}", "a log, whose columns it explains", f"the folder {path}", "leave it out"
-        )
+    for option in ("columns", "interpolate"):
+        if getattr(matching, option) and not log:
+            raise UsageError.of(f"--{option}", "a log, of which it is said", f"the folder {path}", "leave it out")
     with progress_bar("replaying", display.progress) as progress:
         answer = (_follow if log else _replay)(path, model, matching, display, progress)
     if plot is not None:
@@ -183,7 +184,14 @@ def _follow(log: str, model: ReplayModel, matching: Matching, display: Display, 
         )
     method, degrees = model.method or METHOD, display.degrees
     result = follow(
-        log, model.robot, matching.columns, method, model.dt, matching.tolerance, None, progress, degrees, model.rtol
+        log,
+        model.robot,
+        method=method,
+        dt=model.dt,
+        progress=progress,
+        degrees=degrees,
+        rtol=model.rtol,
+        **vars(matching),
     )
     comparison = result.comparison
     steps = f"steps of at most {result.dt:g} s" if result.rtol is None else f"rtol {result.rtol:g}"
@@ -191,7 +199,7 @@ def _follow(log: str, model: ReplayModel, matching: Matching, display: Display, 
     lines = [
         f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s",
         f"model    {about}",
-        wrapped(f"inputs   {result.log.inputs_from}, each row's held until the next"),
+        wrapped(f"inputs   {result.log.inputs_told}"),
         f"qd       {result.log.velocities_from}",
         *(wrapped(f"* {note}") for note in result.log.notes),
         "",

@@ -45,7 +45,10 @@ FINE = 8  # times as many samples where motors' limits are held
 NEARLY = 0.98  # of a motor's limit, which is all that samples may need
 FEWEST = 100  # rows of a motion
 SCENARIO, TABLE = "excite.yaml", "excite.csv"
-RATE = 20.0  # 1/s, with which errors of the controller die away
+RATE, SLOWER = (
+    20.0,
+    0.1,
+)  # 1/s, with which errors of the controller die away; of its samples' rate, what it must be below
 
 
 @record
@@ -110,7 +113,7 @@ class Excitation:
         return np.arange(round(self.duration * self.rate) + 1) / self.rate
 
     def scenario(self, arm: Robot, named: Any) -> dict[str, Any]:
-        """A scenario that follows the rows of `TABLE` by PD control beside feedforward, as plain data.
+        """A scenario that follows the rows of `TABLE` by PD control beside feedforward, a sample a row, as plain data.
 
         Args:
             arm: The arm.
@@ -118,8 +121,9 @@ class Excitation:
         """
         state = self.motion.at(self.t[: round(self.motion.period * self.rate)])[0]
         inertia = arm.mass_matrix(state).diagonal(axis1=1, axis2=2).max(axis=0)
-        gains = {"kp": (RATE**2 * inertia).tolist(), "kd": (2 * RATE * inertia).tolist()}
-        law = {"law": "pd", "output": "torque", **gains, "feedforward": "inverse_dynamics"}
+        fast = min(RATE, SLOWER * self.rate)
+        gains = {"kp": (fast**2 * inertia).tolist(), "kd": (2 * fast * inertia).tolist()}
+        law = {"law": "pd", "output": "torque", **gains, "feedforward": "inverse_dynamics", "period": 1 / self.rate}
         return {
             "format": FORMAT,
             "robot": named,

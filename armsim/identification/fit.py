@@ -155,7 +155,8 @@ class Fitting:
                 if tried is not None and tried[2] + self._far(new, known) <= cost:
                     break
                 tried, ease = None, ease * EASE[2]
-            self.look(f"{'rough' if self.rough else 'exact'} fit, step {found.steps + 1}")
+            step_now = found.steps - begun.steps + 1
+            self.look(f"{'rough' if self.rough else 'exact'} fit, step {step_now} of {TRIALS} at most ...")
             if tried is not None:
                 sigma = np.maximum(self.floor / 4.0, self._spread(tried[1]))
                 settled = bool(np.all(np.abs(np.log(sigma / found.sigma)) < SAME))

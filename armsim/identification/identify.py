@@ -56,6 +56,7 @@ def identify(
     dt: float | None = None,
     window: float | None = None,
     held_back: float = HELD_BACK,
+    interpolate: bool = False,
     progress: Callable[[str], object] = lambda said: None,
 ) -> Identification:
     """Find numbers of a robot file that explain logs of a real arm: friction, motors, masses.
@@ -76,6 +77,7 @@ def identify(
         dt: Longest step [s]; 1e-3 unless given.
         window: Length of the windows [s]; 1 unless given, less of logs under half a minute.
         held_back: Share of each log, its end, that is not fitted, but used to test.
+        interpolate: Whether commands change on straight lines between rows; else each is held until the next row.
         progress: Called with words for every step of the fit.
 
     Raises:
@@ -85,7 +87,7 @@ def identify(
     began = time.perf_counter()
     arm = read_robot(robot)[0]
     given = [logs] if isinstance(logs, (str, PathLike, MeasuredLog)) else list(logs)
-    read = [log if isinstance(log, MeasuredLog) else read_log(log, arm, columns, currents=True) for log in given]
+    read = [x if isinstance(x, MeasuredLog) else read_log(x, arm, columns, True, interpolate) for x in given]
     _check_logs(read)
     _check_options(trust, window, held_back)
     check_method(method)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -18,7 +17,6 @@ Ints = NDArray[np.int64]
 GAP = 20.0  # median steps of time without a row, over which nothing is simulated
 LONGEST_STEP = 1e-3  # s
 NEAR = 0.02  # s on either side of an instant, from which a velocity is estimated
-BEYOND = 1.0  # s before and after a log, more than any delay
 LEAST_NEAR = 3  # rows on either side
 EVEN = 1e-3  # share of a quantum that values on a grid may be off
 
@@ -70,31 +68,18 @@ class Windows:
     q: Array
 
     def inputs(self, which: Ints, delay: float) -> Array:
-        """Means of the inputs over the steps of some windows, shape (windows, steps, n), commands taking effect late.
+        """Means of the commands over the steps of some windows, shape (windows, steps, n), commands taking effect late.
 
         Args:
             which: The windows.
             delay: By so much [s].
         """
-        n = self.q.shape[1]
-        made = np.empty((len(which), self.steps, n))
+        made = np.empty((len(which), self.steps, self.q.shape[1]))
         edges = np.arange(self.steps + 1) * self.h - delay
-        for k, (times, whole) in enumerate(self.integrals):
+        for k, log in enumerate(self.logs):
             mine = np.flatnonzero(self.log[which] == k)
-            at = self.begin[which[mine], None] + edges
-            for i in range(n):
-                made[mine, :, i] = np.diff(np.interp(at, times, whole[:, i]), axis=1) / self.h
+            made[mine] = log.commands.means(self.begin[which[mine], None] + edges)
         return made
-
-    @cached_property
-    def integrals(self) -> list[tuple[Array, Array]]:
-        """Of each log times, shape (m + 2,), and integrals of its inputs up to these, shape (m + 2, n)."""
-        beyond, found = self.steps * self.h + BEYOND, []
-        for log in self.logs:
-            times = np.concatenate([log.t[:1] - beyond, log.t, log.t[-1:] + beyond])
-            steps = np.concatenate([log.inputs[:1], log.inputs]) * np.diff(times)[:, None]
-            found.append((times, np.concatenate([np.zeros((1, self.q.shape[1])), np.cumsum(steps, axis=0)])))
-        return found
 
     def starts(self, wider: float = 1.0) -> Array:
         """Positions and velocities at their beginnings, from the rows near these, shape (w, 2n)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -122,11 +123,12 @@ def follow(
     progress: Progress | None = None,
     degrees: bool = False,
     rtol: float | None = None,
+    interpolate: bool = False,
 ) -> Followed:
     """Run a robot's model on the inputs of a log from its first row, and measure its drift from the log.
 
-    Every input is held until the next row. Rows need not be evenly spaced: the time between two is divided into equal steps
-    of at most dt.
+    Every input is held until the next row, unless it is to be interpolated. Rows need not be evenly spaced: the time between two
+    is divided into equal steps of at most dt.
 
     Args:
         log: A CSV file, see `read_log`.
@@ -139,6 +141,7 @@ def follow(
         progress: Called about twenty times a second with rows done and rows in all, each counted once for every horizon.
         degrees: Compare angles in degrees, their tolerances included; horizons stay in rad.
         rtol: Relative tolerance of an adaptive method; its default unless given.
+        interpolate: Whether inputs change on straight lines between rows; a step takes the mean over it.
 
     Raises:
         FileFaults: A file is damaged or cannot be used; says where and why.
@@ -146,7 +149,7 @@ def follow(
     """
     arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
     if not isinstance(log, MeasuredLog):
-        log = read_log(log, arm, columns)
+        log = read_log(log, arm, columns, interpolate=interpolate)
     allowed = check_tolerance(check_method(method), rtol, None)
     adaptive = METHODS[method].adaptive is not None
     dt = check_dt(dt) if dt is not None else None if adaptive else DT
@@ -201,17 +204,26 @@ def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: i
     vector = playback.vector
     known = [slot for slot in vector.slots if slot.kind in ("q", "qd")]
     start = first_state(vector, tuple(known), np.concatenate([log.q[first], log.velocities(first)]))
-    times = np.diff(log.t[first : last + 1])
+    t = log.t[first : last + 1]
+    times = np.diff(t)
     counts = np.maximum(1, np.ceil(times / dt * (1.0 - 1e-9))).astype(int)
     whole = np.abs(times / dt - counts) <= 1e-9 * counts
-    lengths = np.where(whole, dt, times / counts)
-    return playback.play(
+    lengths, ends = np.where(whole, dt, times / counts), np.arange(len(t))
+    inputs = log.commands.at(t)
+    if not log.commands.held(t):  # of each step their mean
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        lengths = np.repeat(lengths, counts)
+        begins = np.repeat(t[:-1], counts) + (np.arange(ends[-1]) - np.repeat(ends[:-1], counts)) * lengths
+        inputs = np.concatenate([log.commands.means(np.append(begins, t[-1])), inputs[-1:]])
+        counts = np.ones(ends[-1], dtype=int)
+    played = playback.play(
         start,
-        log.inputs[first : last + 1],
+        inputs,
         counts.tolist(),
         lengths=lengths.tolist(),
-        look=lambda done: look(first + done),
+        look=lambda done: look(first + int(np.searchsorted(ends, done, "right")) - 1),
     )
+    return replace(played, states=played.states[ends[ends < len(played.states)]])
 
 
 def _horizon(playback: Playback, log: MeasuredLog, dt: float, seconds: float, look: Look) -> Horizon | None:

@@ -24,12 +24,14 @@ from armsim.plant.columns import spellings
 from armsim.plant.driven import Output
 from armsim.recording.column_hint import Wanted, missing_columns
 from armsim.recording.column_map import Columns, renamed
+from armsim.recording.command_history import CommandHistory
 from armsim.recording.time_units import FACTORS, HOPELESS, unit_by_spacing, unit_by_speeds
 from armsim.records import record
 
 Array = NDArray[np.float64]
 TIME = ("t_s", "t")
 INPUTS = ("voltage", "motor", "current")  # kinds of columns, the first that a log has
+HELD = "each row's held until the next"
 FIT = 5  # rows of the parabola that a velocity is estimated by
 
 
@@ -42,9 +44,9 @@ class MeasuredLog:
         t: Times [s], shape (m,), m at least 2; they need not be evenly spaced.
         q: Joint positions [rad or m], shape (m, n).
         qd: Joint velocities [rad/s or m/s], shape (m, n); None where the log has none.
-        inputs: Voltages [V], currents [A] or torques [N·m or N], shape (m, n), each held until the next row.
-        output: What the inputs are.
-        inputs_from: Where the inputs come from, in words.
+        commands: Voltages [V], currents [A] or torques [N·m or N].
+        output: What the commands are.
+        inputs_from: Where they come from, in words.
         notes: What was left out, and what is doubtful, in words.
     """
 
@@ -52,10 +54,20 @@ class MeasuredLog:
     t: Array = field(repr=False)
     q: Array = field(repr=False)
     qd: Array | None = field(repr=False)
-    inputs: Array = field(repr=False)
+    commands: CommandHistory = field(repr=False)
     output: Output
     inputs_from: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> Array:
+        """The commands at its rows, shape (m, n)."""
+        return self.commands.at(self.t)
+
+    @property
+    def inputs_told(self) -> str:
+        """What drives the arm between rows, in words."""
+        return f"{self.inputs_from}, {'on straight lines between rows' if self.commands.lines else HELD}"
 
     def velocities(self, k: int) -> Array:
         """Joint velocities at row k [rad/s or m/s], shape (n,): logged, or fitted by parabolas to the nearest rows."""
@@ -80,7 +92,11 @@ class MeasuredLog:
 
 
 def read_log(
-    path: str | PathLike[str], arm: Arm, columns: Columns | None = None, currents: bool = False
+    path: str | PathLike[str],
+    arm: Arm,
+    columns: Columns | None = None,
+    currents: bool = False,
+    interpolate: bool = False,
 ) -> MeasuredLog:
     """Read a log whose columns are named as in armsim's files, or as a mapping says; other columns may hold anything.
 
@@ -92,6 +108,7 @@ def read_log(
         arm: The arm that was logged.
         columns: From these names to columns of the log, or to formulas of them: a YAML file, its text in braces, or a mapping.
         currents: Whether currents stay what they are; they are turned into the arm's torques otherwise.
+        interpolate: Whether commands change on straight lines between rows; else each is held until the next row.
 
     Raises:
         FileFaults: A file cannot be read, is damaged, or lacks a column; or the times are no seconds; says where and why.
@@ -132,7 +149,7 @@ def read_log(
         u, inputs_from = _torques(arm, u)
     else:
         inputs_from = "voltage" if output == "voltage" else "torque at the joints"
-    return MeasuredLog(name, t, q, qd, u, output, inputs_from, tuple(notes))
+    return MeasuredLog(name, t, q, qd, CommandHistory(t, u, interpolate), output, inputs_from, tuple(notes))
 
 
 def _run_table(folder: str) -> DataTable:

@@ -22,7 +22,7 @@ def report(found: Identification, degrees: bool = False, verbose: bool = False) 
     lines = [
         f"{names}: {rows} rows over {seconds:.6g} s",
         wrapped(f"model    {found.arm.name} by {found.method}, steps of {found.dt:g} s"),
-        wrapped(f"inputs   {found.logs[0].inputs_from}, each row's held until the next"),
+        wrapped(f"inputs   {found.logs[0].inputs_told}"),
         f"fitted   {found.windows} windows of {found.window:.3g} s in {found.steps} steps",
         *(wrapped(f"* {note}") for log in found.logs for note in log.notes),
         "",
@@ -51,7 +51,7 @@ def report(found: Identification, degrees: bool = False, verbose: bool = False) 
 
 
 def notes(found: Identification) -> list[str]:
-    """What the logs cannot see, hardly tell apart, or what lies at a bound, in words."""
+    """What the logs cannot see, hardly tell apart or do not explain, and what lies at a bound, in words."""
     known = {one.path: one for one in found.estimates}
     told = []
     for direction in found.unseen:
@@ -67,6 +67,8 @@ def notes(found: Identification) -> list[str]:
         told.append(
             f"{label(first)} and {label(second)} can hardly be told apart (correlation {correlation:.3f}): {motions}"
         )
+    if not (found.explained or any(log.commands.lines for log in found.logs)):
+        told.append("where commands change between rows, as those of a continuous controller do, add --interpolate")
     none = [one.path for one in found.estimates if one.at_bound]
     told += [f"as good as none: {named(none)}"] if none else []
     lasting = [one for one in found.estimates if one.within is not None and one.seen < 0.5]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 GIVEN = ("excite", "two_link", "--open", "parameters.m2", "--open", "joints[*].friction.viscous", "--duration", "2")
 
 
@@ -23,6 +25,10 @@ def test_it_tells_what_to_expect_and_writes_a_motion_that_runs(armsim, tmp_path)
     assert armsim("check", folder / "excite.yaml").code == 0
     run = armsim("simulate", folder / "excite.yaml", "-o", tmp_path / "run", "--json")
     assert run.code == 0
+    assert armsim("record", folder / "excite.yaml", "-o", tmp_path / "recording").code == 0
+    numbers = ("--open", "parameters.m2", "--open", "joints[*].friction.viscous")
+    found = json.loads(armsim("identify", tmp_path / "recording", "--robot", "two_link", *numbers, "--json").out)
+    assert found["estimates"][0]["value"] == pytest.approx(1.5, rel=1e-4)
     again = armsim(*GIVEN, "--rate", "200", "-o", folder)
     assert (again.code, "a new file" in again.err) == (2, True)
     assert armsim(*GIVEN, "--rate", "200", "-o", folder, "--force", "-q").code == 0

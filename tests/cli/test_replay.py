@@ -60,6 +60,12 @@ def test_without_a_folder_it_is_numbered_like_a_run(ask):
     assert ask(*RECORD, "-o", "runs/arm5_hold-001", "--force").code == 0
 
 
+def test_a_recording_takes_no_options_of_logs(ask):
+    refused = ask("replay", "out", "--columns", "{}"), ask("replay", "out", "--interpolate")
+    assert [one.code for one in refused] == [2, 2]
+    assert "--interpolate" in refused[1].err
+
+
 def test_a_continuous_command_makes_nothing(ask):
     refused = ask("record", "arm5_hold", "-o", "out")
     assert refused.code == 2

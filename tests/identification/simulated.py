@@ -6,6 +6,7 @@ import copy
 
 import numpy as np
 
+from armsim.recording.command_history import CommandHistory
 from armsim.recording.forward_model import ForwardModel
 from armsim.recording.measured_log import MeasuredLog
 
@@ -86,7 +87,7 @@ def logged(
     if bits:
         quantum = 2.0 * np.pi / 2**bits
         q = np.round(q / quantum) * quantum
-    return MeasuredLog("log.csv", t, q, None, inputs, output, output)
+    return MeasuredLog("log.csv", t, q, None, CommandHistory(t, inputs), output, output)
 
 
 def inside(found, truth, most=1.0):

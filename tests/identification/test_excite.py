@@ -49,7 +49,9 @@ def test_promised_intervals_are_the_spread_of_estimates_from_simulated_logs(foun
     # the arm follows the motion under its controller, joints that stick and gears that lose included
     excitation = found["voltage"]
     save(excitation, elbow(), str(tmp_path))
-    run = armsim.simulate(tmp_path / "excite.yaml")
+    run = armsim.simulate(
+        tmp_path / "excite.yaml", {"control.period": None}
+    )  # commands are those of the rows' instants
     q, voltage = (
         np.column_stack([run[f"{name}_J{i}_{unit}"] for i in (1, 2, 3)])
         for name, unit in (("q", "rad"), ("voltage", "V"))

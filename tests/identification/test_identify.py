@@ -9,6 +9,7 @@ import pytest
 
 import armsim
 from armsim.errors import UsageError
+from armsim.recording.command_history import CommandHistory
 from tests.identification.simulated import inside, logged, rod
 
 FRICTION = {"joints[A].friction.viscous": 0.05, "joints[A].friction.coulomb": 0.3}
@@ -95,13 +96,18 @@ def test_currents_show_the_torque_constant_and_torques_do_not(output):
         assert found["joints[A].motor.Kp"].value == 0.6  # as the file has it
 
 
+def rows_of(log, keep):
+    """A log of some of its rows."""
+    return replace(log, t=log.t[keep], q=log.q[keep], commands=CommandHistory(log.t[keep], log.inputs[keep]))
+
+
 def test_rows_that_are_missing_and_uneven_do_no_harm():
     """Commands change every fifth row, in which a log of a slow controller loses others."""
     log = logged(rod(), seconds=8.0, noise=1e-5, rate=1000, held=5)
     keep = np.random.default_rng(1).random(len(log.t)) < 0.6
     keep[::5] = True
     keep[3001:3400] = False  # a gap, over which nothing is simulated
-    found = found_of(replace(log, t=log.t[keep], q=log.q[keep], inputs=log.inputs[keep]))
+    found = found_of(rows_of(log, keep))
     assert all(inside(found, TRUTH, 3.0).values())
 
 
@@ -109,7 +115,7 @@ def test_rows_between_steps_do_no_harm():
     """Rows 3 and 4 ms apart, steps of 3.5 ms: half of all rows are between two."""
     log = logged(rod(), noise=1e-6, rate=1000, held=7)
     keep = np.isin(np.arange(len(log.t)) % 7, (0, 3))
-    found = found_of(replace(log, t=log.t[keep], q=log.q[keep], inputs=log.inputs[keep]), dt=4e-3)
+    found = found_of(rows_of(log, keep), dt=4e-3)
     assert found.dt == pytest.approx(3.5e-3)
     assert all(inside(found, TRUTH, 3.0).values())
     assert all(found[path].within < 1e-3 * x for path, x in TRUTH.items())

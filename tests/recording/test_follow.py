@@ -9,6 +9,7 @@ import pytest
 
 import armsim
 from armsim.errors import FileFaults, UsageError
+from armsim.recording.command_history import CommandHistory
 from armsim.recording.measured_log import MeasuredLog, read_log
 
 NAMES = [f"R{i}" for i in range(1, 6)]
@@ -80,10 +81,11 @@ def test_velocities_are_estimated_where_the_log_has_none(recording, tmp_path):
 def test_a_parabola_is_estimated_exactly_wherever_the_row_is():
     t = np.array([0.0, 0.01, 0.025, 0.03, 0.05, 0.06, 0.075])
     q = (1 + 2 * t - 30 * t**2)[:, None]
-    log = MeasuredLog("log", t, q, None, np.zeros((7, 1)), "torque")
+    log = MeasuredLog("log", t, q, None, CommandHistory(t, np.zeros((7, 1))), "torque")
     for k in range(7):
         assert log.velocities(k) == pytest.approx(2 - 60 * t[k], abs=1e-12)
-    assert MeasuredLog("log", t[:2], q[:2], None, np.zeros((2, 1)), "torque").velocities(0)[0] == pytest.approx(1.7)
+    two = MeasuredLog("log", t[:2], q[:2], None, CommandHistory(t[:2], np.zeros((2, 1))), "torque")
+    assert two.velocities(0)[0] == pytest.approx(1.7)
 
 
 def test_rows_need_not_be_evenly_spaced(tmp_path):
