@@ -9,12 +9,12 @@ from armsim.actuation.friction import dry_bounds
 from armsim.actuation.joint_torque import JointTorque, unpowered
 from armsim.dynamics import InternalWrenches
 from armsim.dynamics.kinematics import along
-from armsim.expr import absolute, where
+from armsim.expr import Scalars, absolute, where
 from armsim.model import Joint
 from armsim.spatial import Scalar
 
 
-def coupling_forces(motion: InternalWrenches, torques: Sequence[JointTorque]) -> list[Scalar]:
+def coupling_forces(motion: InternalWrenches, torques: Sequence[JointTorque]) -> Scalars:
     """The force of each coupling on its follower [N·m or N], one for each of `Arm.followers`.
 
     It is what the follower's motion takes beyond its own motor, friction, stops and spring; its leader feels it, times the

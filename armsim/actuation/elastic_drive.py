@@ -6,20 +6,20 @@ equations give the torques of the motors (the model is that of Spong 1987, *J. D
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from dataclasses import replace
 
 from armsim.actuation.drive import against_dry_friction, drive_torques
 from armsim.actuation.joint_torque import unpowered
-from armsim.expr import Scalar, is_number, with_jacobian
+from armsim.expr import Scalar, Scalars, is_number, with_jacobian
 from armsim.model import Arm
 
-Row = Sequence[Scalar]
+Row = Scalars
 
 
 def coupling_torques(
     arm: Arm, elastic: Container[str], q: Row, qd: Row, qdd: Row, jerk: Row, snap: Row
-) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+) -> tuple[Scalars, Scalars, Scalars]:
     """The torques of couplings for a motion [N·m or N], n scalars, and their first and second derivatives by time.
 
     Of joints that are not among `elastic` those of their drives, as of `drive_torques`.
@@ -36,13 +36,13 @@ def coupling_torques(
     n = arm.n
     bare = without_rotors(arm, elastic)
 
-    def torques(s: Scalar, *motion: Row) -> list[Scalar]:
+    def torques(s: Scalar, *motion: Row) -> Scalars:
         """At the Taylor polynomial of the motion, s seconds later."""
         rates = list(zip(*motion, strict=True))
         moved = [[_taylor(own[order:], s) for own in rates] for order in range(3)]
         return drive_torques(bare, *moved)
 
-    def rate(s: Scalar, *motion: Row) -> list[Scalar]:
+    def rate(s: Scalar, *motion: Row) -> Scalars:
         values, slopes = with_jacobian(torques, (0,), "coupling_torques")(s, *motion)
         return [*values, *(by_s for (by_s,) in slopes)]
 
@@ -58,7 +58,7 @@ def _taylor(derivatives: Row, s: Scalar) -> Scalar:
     return value
 
 
-def rotor_torques(arm: Arm, elastic: Container[str], q: Row, qd: Row, qdd: Row, tau: Row) -> list[Scalar]:
+def rotor_torques(arm: Arm, elastic: Container[str], q: Row, qd: Row, qdd: Row, tau: Row) -> Scalars:
     """The torques of motors for motions of their rotors, as joints feel them [N·m or N], n scalars.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from armsim.actuation import motor as dc
 from armsim.actuation.limit import limit_torque
-from armsim.expr import absolute, dot, either, minimum, where
+from armsim.expr import Scalars, absolute, dot, either, minimum, where
 from armsim.model import Joint
 from armsim.records import record
 from armsim.spatial import Scalar
@@ -107,7 +107,7 @@ class JointTorque:
         return tau - self.friction - self.limit - self.spring - self.external - self.contact - self.coupling
 
 
-def powers(torques: Sequence[JointTorque], v: Sequence[Scalar], external: Scalar, others: Sequence[str] = ()) -> Works:
+def powers(torques: Sequence[JointTorque], v: Scalars, external: Scalar, others: Sequence[str] = ()) -> Works:
     """The powers of joint torques.
 
     Args:

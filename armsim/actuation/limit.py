@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from armsim.expr import either, fma, maximum, minimum, where
+from armsim.expr import Scalars, either, fma, maximum, minimum, where
 from armsim.model import Arm, Limit
 from armsim.spatial import Scalar
 
@@ -27,7 +27,7 @@ def limit_torque(limit: Limit | None, q: Scalar, qd: Scalar) -> Scalar:
     return where(below, maximum(low, 0.0), 0.0) + where(above, minimum(high, 0.0), 0.0)
 
 
-def limit_torques(arm: Arm, q, qd) -> list[Scalar]:
+def limit_torques(arm: Arm, q, qd) -> Scalars:
     """Torques of the joints' stops [N·m or N], n scalars; see `limit_torque`."""
     return [limit_torque(joint.limit, *state) for joint, *state in zip(arm.joints, q, qd, strict=True)]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from armsim.actuation import motor as dc
 from armsim.actuation.friction import NONE
 from armsim.dynamics import RegressorColumn
-from armsim.expr import absolute, where
+from armsim.expr import Scalar, Scalars, absolute, where
 from armsim.model import Arm
-from armsim.spatial import Scalar
 
 # of every joint that has a coordinate; dry friction and the gear's losses by the direction of its motion
 DRIVE_PARAMETERS = (
@@ -31,12 +30,12 @@ def drive_columns(arm: Arm) -> list[RegressorColumn]:
     return found
 
 
-def drive_parameters(arm: Arm) -> list[Scalar]:
+def drive_parameters(arm: Arm) -> Scalars:
     """`DRIVE_PARAMETERS` of each joint in turn: friction of joint and motor, 1 - efficiency of the gear twice, and the spring.
 
     A spring of stiffness k that is slack at r gives k and -k r; nothing else in a file is an offset.
     """
-    found: list[Scalar] = []
+    found = list[Scalar]()
     for joint in arm.joints:
         motor, spring, dry = joint.motor, joint.spring, joint.dry or NONE
         viscous = joint.viscous if motor is None else joint.viscous + dc.viscous(motor)
@@ -46,7 +45,7 @@ def drive_parameters(arm: Arm) -> list[Scalar]:
     return found
 
 
-def drive_regressor(arm: Arm, q, qd, tau) -> list[list[Scalar]]:
+def drive_regressor(arm: Arm, q, qd, tau) -> list[Scalars]:
     """What drive torques have beyond those of `armsim.dynamics.regressor`: n rows, linear in `drive_parameters`.
 
     A gear's losses are proportional to the torque that it carries, so the torque is an argument. Stops, contacts, and what
@@ -58,7 +57,7 @@ def drive_regressor(arm: Arm, q, qd, tau) -> list[list[Scalar]]:
         qd: Joint velocities [rad/s or m/s], n scalars.
         tau: Drive torques [N·m or N], n scalars.
     """
-    rows: list[list[Scalar]] = []
+    rows = list[Scalars]()
     width = len(DRIVE_PARAMETERS)
     for i in range(arm.n):
         forwards, backwards = where(qd[i] > 0.0, 1.0, 0.0), where(qd[i] < 0.0, -1.0, 0.0)

@@ -14,7 +14,7 @@ from armsim.arm.arrays import brief, number_array
 from armsim.document.scenario import ADAPTIVE, AUTO
 from armsim.dynamics import fastest_algorithm
 from armsim.errors import Diverged, ShapeError, UsageError
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.integrate import Tolerance
 from armsim.integrate.method import no_step, stall_of
 from armsim.model import Arm, MotorLimits
@@ -41,7 +41,7 @@ class Advanced(NamedTuple):
         return f"Advanced(q={brief(self.q)}, qd={brief(self.qd)}, qdd={brief(self.qdd)})"
 
 
-def motion(arm: Arm, method: str) -> Callable[..., list[Scalar]]:
+def motion(arm: Arm, method: str) -> Callable[..., Scalars]:
     """The motion as a function of scalars: q, qd, torques, duration, rtol, atol to q, qd, qdd, both as flat lists.
 
     Torques are those that the drives give the joints, as in `Robot.forward_dynamics`: motor models and limits do not apply.
@@ -49,7 +49,7 @@ def motion(arm: Arm, method: str) -> Callable[..., list[Scalar]]:
     n = arm.n
     driven = arm.map_links(lambda j: j if j.motor is None else replace(j, motor=replace(j.motor, limits=MotorLimits())))
 
-    def body(*x: Scalar) -> list[Scalar]:
+    def body(*x: Scalar) -> Scalars:
         tau = list(x[2 * n : 3 * n])
         duration, rtol, atol = x[3 * n :]
         tolerance = Tolerance(rtol, atol)

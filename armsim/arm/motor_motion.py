@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from armsim.actuation.elastic_drive import coupling_torques, elastic_joints, rotor_torques
 from armsim.arm.arrays import Array
-from armsim.expr import Scalar
+from armsim.expr import Scalars
 from armsim.model import Arm, Coupling
 from armsim.records import record
 
@@ -53,10 +53,10 @@ def motor_motion(
     elastic = elastic_joints(arm, t is None or len(t) < 2) if moves else [x.name for x in arm.joints if x.coupling]
     names = ", ".join(elastic)
 
-    def passed(arm: Arm, *motion: Sequence[Scalar]) -> Any:
+    def passed(arm: Arm, *motion: Scalars) -> Any:
         return coupling_torques(arm, elastic, *motion)
 
-    def driven(arm: Arm, *motion: Sequence[Scalar]) -> Any:
+    def driven(arm: Arm, *motion: Scalars) -> Any:
         return rotor_torques(arm, elastic, *motion)
 
     motion = {"q": q, "qd": qd, "qdd": qdd, "jerk": jerk, "snap": snap}

@@ -14,7 +14,7 @@ from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
 from armsim.dynamics import is_large
 from armsim.errors import UsageError
-from armsim.expr import Scalar, finite_or_nan, leaves, trace
+from armsim.expr import Scalars, finite_or_nan, leaves, trace
 from armsim.files.faults import suggestion
 from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm, LinkFrame
@@ -22,7 +22,7 @@ from armsim.simulation.engine import ENGINES
 
 LARGEST_POSITION = BOUNDS["rad or m"].largest  # up to there sine and cosine are exact to 2 ulp
 FEW = 100  # rows of a large arm that floats, with the same bits, answer sooner than a kernel is compiled
-Body = Callable[..., Sequence[Scalar]]
+Body = Callable[..., Scalars]
 
 
 class RowEvaluator:

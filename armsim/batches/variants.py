@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from armsim import document
 from armsim.compile.target import host
 from armsim.document.base import below
-from armsim.expr import Scalar
+from armsim.expr import Scalars
 from armsim.formulas.quantity import Quantity
 from armsim.loading import Scenario
 from armsim.loading.definite import determined, undetermined
@@ -59,7 +59,7 @@ class Variants:
         self._engines: dict[int | None, NativeEngine] = {}
         self._judged = False
 
-    def variant(self, values: Sequence[Scalar]) -> Scenario:
+    def variant(self, values: Scalars) -> Scenario:
         """The scenario with values, one for each open number; its method is picked."""
         return with_method(self.opened.scenario(values, self.written))
 
@@ -68,7 +68,7 @@ class Variants:
         asked = self.plan.plant
         return replace(plant_of_run(scenario), audit=asked.audit, times=asked.times)
 
-    def made(self, values: Sequence[Scalar]) -> PlantStart:
+    def made(self, values: Scalars) -> PlantStart:
         """The plant of a variant, and the start of its run."""
         scenario = self.variant(values)
         return PlantStart(self.plant(scenario), scenario.initial_q, scenario.initial_qd)

@@ -18,7 +18,7 @@ from armsim.dynamics import (
 )
 from armsim.errors import UsageError, spelled
 from armsim.exporting.interface import Argument, Entry, Kind, Named, Stepping
-from armsim.expr import Scalar, leaves, trace
+from armsim.expr import Scalar, Scalars, leaves, trace
 from armsim.loading import read_robot
 from armsim.loading.open_robot import OpenRobot
 from armsim.model import Arm
@@ -184,7 +184,7 @@ def _question(name: str, arm: Arm, opened: OpenRobot | None, more: tuple[Argumen
     arguments = tuple(joint_argument(arm, given, GIVEN[given]) for given in question.given)
     size = n * len(arguments)
 
-    def body(*x: Scalar) -> Sequence[Scalar]:
+    def body(*x: Scalar) -> Scalars:
         own = arm if opened is None else opened.of(x[size:])
         return leaves(question.body(own, *(x[i : i + n] for i in range(0, size, n))))
 

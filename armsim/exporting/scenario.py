@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.errors import UsageError, spelled
 from armsim.exporting.interface import Argument, Clock, Entry, Named
-from armsim.expr import Scalar, trace, when
+from armsim.expr import Scalar, Scalars, trace, when
 from armsim.loading import Scenario, load_scenario_file, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.loading.open_paths import lacking
@@ -47,7 +47,7 @@ def entries_of_scenario(
     numbers = () if opened is None else tuple(map(_number(opened), opened.places))
     clock = chosen.clock
 
-    def made(values: Sequence[Scalar]) -> tuple[Scenario, Plant]:
+    def made(values: Scalars) -> tuple[Scenario, Plant]:
         own = chosen if opened is None else replace(opened.scenario(values), method=chosen.method)
         # open numbers may move arm or world between steps, so that a gap that was seen tells nothing
         return own, replace(make_plant(own), ahead=chosen.land_every > 1, skips=not open)
@@ -59,7 +59,7 @@ def entries_of_scenario(
 def _entries(
     scenario: Scenario,
     plant: Plant,
-    made: Callable[[Sequence[Scalar]], tuple[Scenario, Plant]],
+    made: Callable[[Scalars], tuple[Scenario, Plant]],
     what: Sequence[str],
     numbers: tuple[Named, ...],
 ) -> list[Entry]:
@@ -75,22 +75,22 @@ def _entries(
     )
     state = Argument("state", "the state", states)
 
-    def sampled(of: Plant, t: Scalar, due: Scalar, x: Sequence[Scalar]) -> list[Scalar]:
+    def sampled(of: Plant, t: Scalar, due: Scalar, x: Scalars) -> Scalars:
         """The state after the sample that may be due: a loop that is done at once where none is."""
         if not of.sampled:
             return list(x)
         (after,) = when(due > 0.5, lambda now: [of.sample(t, now)], list(x))
         return list(after)
 
-    def begin(*values: Scalar) -> list[Scalar]:
+    def begin(*values: Scalar) -> Scalars:
         own, of = made(values)
         return of.initial_state(own.initial_q, own.initial_qd, own.landing)
 
-    def step(t: Scalar, due: Scalar, *x: Scalar) -> list[Scalar]:
+    def step(t: Scalar, due: Scalar, *x: Scalar) -> Scalars:
         of = made(x[n:])[1]
         return of.step(t, sampled(of, t, due, x[:n]), scenario.dt)
 
-    def observe(t: Scalar, due: Scalar, *x: Scalar) -> list[Scalar]:
+    def observe(t: Scalar, due: Scalar, *x: Scalar) -> Scalars:
         of = made(x[n:])[1]
         return [*of.observe(t, sampled(of, t, due, x[:n]))]
 

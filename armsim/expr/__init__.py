@@ -9,6 +9,7 @@ from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import replay
 from armsim.expr.scalar import (
     Scalar,
+    Scalars,
     absolute,
     both,
     clip,
@@ -45,6 +46,7 @@ __all__ = [
     "Loop",
     "Repetition",
     "Scalar",
+    "Scalars",
     "Scan",
     "Structure",
     "Switches",

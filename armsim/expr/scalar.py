@@ -10,6 +10,7 @@ from armsim.expr.graph import NUMBERS, Expr, fused, graph_of, select
 from armsim.expr.table import Table
 
 Scalar = Any  # a float, an `Expr` or a SymPy expression
+Scalars = Sequence[Scalar]  # one per joint, state, column ..., as the function says
 
 ROOT_HALF = math.sqrt(0.5)
 SHIFT = 1.5 * 2.0**52  # x + SHIFT is x rounded to an integer, which is in the low bits of the mantissa

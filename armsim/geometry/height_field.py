@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 
-from armsim.expr import Table, fma, lookup
+from armsim.expr import Scalars, Table, fma, lookup
 from armsim.geometry.shapes import Gap, polar
 from armsim.records import record
-from armsim.spatial import Scalar, Vector
+from armsim.spatial import Vector
 
 
 @record
@@ -72,5 +72,5 @@ class HeightField:
         return (point.z - height) * normal.z, normal
 
 
-def _numbers(n: int) -> list[Scalar]:
+def _numbers(n: int) -> Scalars:
     return [float(k) for k in range(n)]

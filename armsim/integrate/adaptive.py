@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from armsim.expr import (
     Scalar,
+    Scalars,
     absolute,
     both,
     chosen,
@@ -107,8 +108,8 @@ class EmbeddedPair:
     order: int
 
     def advance(
-        self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
-    ) -> tuple[Motion, list[Scalar]]:
+        self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Scalars, tolerance: Tolerance
+    ) -> tuple[Motion, Scalars]:
         """The state at t + h; and the step size proposed next, the last error, and the numbers of accepted and rejected steps.
 
         Args:
@@ -124,8 +125,8 @@ class EmbeddedPair:
         return after, _remembered(end)
 
     def follow(
-        self, system: System, t: Scalar, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance, ahead: Ahead
-    ) -> tuple[Motion, list[Scalar], Ahead]:
+        self, system: System, t: Scalar, h: Scalar, memory: Scalars, tolerance: Tolerance, ahead: Ahead
+    ) -> tuple[Motion, Scalars, Ahead]:
         """As `advance`, with steps that end at landings and events alone, and the state at t + h interpolated.
 
         Args:
@@ -159,7 +160,7 @@ class EmbeddedPair:
         beta, alpha = BETA, 1 / self.order - 0.75 * BETA
         longest = h / LEAST_AHEAD if system.timed and begin.extension is not None else None
 
-        def attempt(system: System, now: Attempt) -> tuple[Attempt, list[Scalar]]:
+        def attempt(system: System, now: Attempt) -> tuple[Attempt, Scalars]:
             """The next attempt, and how far positions move in it at most."""
             start, bracket = now.y, now.bracket
             left = h - now.done
@@ -266,14 +267,14 @@ def _whole(light: System, now: Attempt, bare: Attempt) -> Attempt:
     return replace(bare, y=chosen(moved, y, now.y), extension=extension)
 
 
-def _recalled(memory: Sequence[Scalar], h: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+def _recalled(memory: Scalars, h: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """Proposed step size, last error and counters, to begin with in an interval of length h."""
     length, last, accepted, rejected = memory
     first = where(length > 0.0, length, FIRST * minimum(h, 1.0))
     return first, where(last > 0.0, last, 1.0), accepted, rejected
 
 
-def _remembered(end: Attempt) -> list[Scalar]:
+def _remembered(end: Attempt) -> Scalars:
     return [end.length, end.error, end.accepted, end.rejected]
 
 

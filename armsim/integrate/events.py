@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, chosen, clip, either, fma, loop, maximum, minimum, when, where
+from armsim.expr import Scalar, Scalars, absolute, both, chosen, clip, either, fma, loop, maximum, minimum, when, where
 from armsim.integrate.extension import SmoothStep
 from armsim.integrate.graze import first_graze
 from armsim.integrate.motion import Motion
@@ -29,7 +29,7 @@ class Course:
 
     end: Scalar
     change: Scalar
-    inner: list[Scalar]
+    inner: Scalars
 
     def at(self, theta: Scalar) -> Scalar:
         """The guard at a share θ of the step."""
@@ -111,8 +111,8 @@ class Search:
     part: Scalar
     share: Scalar
     guard: Scalar
-    low: list[Scalar]
-    off: list[list[Scalar]]
+    low: Scalars
+    off: Sequence[Scalars]
 
 
 def first_met(
@@ -137,7 +137,7 @@ def first_met(
     share, guard = _along_courses(_courses(step, start), guard, unsure)
     vague: Any = False
 
-    def looked(look: Look, guards: Callable[[Scalar, Motion], list[Scalar]], count: int, wanted: Any) -> None:
+    def looked(look: Look, guards: Callable[[Scalar, Motion], Scalars], count: int, wanted: Any) -> None:
         """Look for the first negative guard, if that is wanted."""
         nonlocal share, guard, vague
         most = float(len(look.points))
@@ -208,7 +208,7 @@ def _along_courses(courses: Sequence[Course], guard: Scalar, unsure: Scalar) -> 
     for course in courses:
         dips = either(dips, course.may_dip)
 
-    def along(share: Scalar, lowest: Scalar) -> list[Scalar]:
+    def along(share: Scalar, lowest: Scalar) -> Scalars:
         for course in courses:
             at = course.lowest
             value = course.at(at)
@@ -229,7 +229,7 @@ def _courses(step: SmoothStep, start: Motion) -> list[Course]:
     return [Course(g1, g1 - g0, [g - g1 for g in inner]) for g1, g0, *inner in zip(after, before, *moved, strict=True)]
 
 
-def least(guards: Sequence[Scalar]) -> Scalar:
+def least(guards: Scalars) -> Scalar:
     """The least of guards and 1."""
     lowest: Scalar = 1.0
     for guard in guards:

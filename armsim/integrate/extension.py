@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from armsim.expr import Scalar, absolute, chosen, fma, mapped, where, zeros
+from armsim.expr import Scalar, Scalars, absolute, chosen, fma, mapped, where, zeros
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 from armsim.records import record
@@ -25,7 +25,7 @@ class Extension:
 
     begin: Scalar
     coefficients: list[Motion]
-    mode: list[Scalar]
+    mode: Scalars
 
 
 @record(frozen=False)
@@ -81,7 +81,7 @@ class SmoothStep:
     coefficients: Sequence[Motion]
 
     @property
-    def moves(self) -> list[Scalar]:
+    def moves(self) -> Scalars:
         """How far positions are at most from where they were at its start."""
         change, *inner = (c.q for c in self.coefficients)
         return [absolute(d) + sum(map(absolute, bends)) / 4 for d, *bends in zip(change, *inner, strict=True)]

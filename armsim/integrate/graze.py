@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from armsim.expr import Scalar, both, chosen, loop, negated, where
+from armsim.expr import Scalar, Scalars, both, chosen, loop, negated, where
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
 
@@ -30,7 +30,7 @@ def first_graze(
         unsure: A gap that is negative by no more is not counted.
     """
 
-    def narrowed(k: int, low: list[Scalar], high: list[Scalar]) -> list[list[Scalar]]:
+    def narrowed(k: int, low: Scalars, high: Scalars) -> Sequence[Scalars]:
         at, _ = _valley(low, high)
         gap, rate = system.gaps(inside(at))[k]
         falls, new = both(gap >= -unsure, rate < 0.0), [at, gap, rate]
@@ -45,7 +45,7 @@ def first_graze(
     return first, lowest
 
 
-def _valley(low: list[Scalar], high: list[Scalar]) -> tuple[Scalar, Any]:
+def _valley(low: Scalars, high: Scalars) -> tuple[Scalar, Any]:
     """When the tangents at two times meet, and whether they do so below 0, from above; by time, gap and rate of both."""
     (a, fall, down), (b, rise, up) = low, high
     turns = both(down < 0.0, up > 0.0)

@@ -8,10 +8,9 @@ damping it is A-stable, but not L-stable: modes much faster than the step decay 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, either, implicit, loop, maximum, plus, where
+from armsim.expr import Scalar, Scalars, absolute, both, either, implicit, loop, maximum, plus, where
 from armsim.integrate.method import FAILED, Method
 from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
@@ -35,9 +34,9 @@ class Iterate:
         converged: 1 where the next correction would be lost in rounding, else 0.
     """
 
-    v: list[Scalar]
-    p: list[Scalar]
-    correction: list[Scalar]
+    v: Scalars
+    p: Scalars
+    correction: Scalars
     size: Scalar
     converged: Scalar
 
@@ -54,14 +53,14 @@ def step(system: System, t: Scalar, y: Motion, h: Scalar) -> Motion:
     return end._replace(v=[where(converged, x, FAILED) for x in end.v])
 
 
-def solved(middle: MomentumEquation, y: Motion, h: Scalar) -> tuple[list[Scalar], list[Scalar], Any]:
+def solved(middle: MomentumEquation, y: Motion, h: Scalar) -> tuple[Scalars, Scalars, Any]:
     """Velocities and momenta at mid-step, and whether the iteration has converged.
 
     A simplified Newton iteration, with one matrix a step. It converges linearly, so the ratio of the last two corrections
     predicts the next; when that would be lost in rounding, the iteration ends.
     """
 
-    def corrected(velocities: Sequence[Scalar], last: Scalar, p: Sequence[Scalar], forces: Sequence[Scalar]) -> Iterate:
+    def corrected(velocities: Scalars, last: Scalar, p: Scalars, forces: Scalars) -> Iterate:
         correction = middle.correction(middle.residual(velocities, p, forces))
         v = plus(velocities, correction)
         size = _max_norm(correction)
@@ -79,7 +78,7 @@ def solved(middle: MomentumEquation, y: Motion, h: Scalar) -> tuple[list[Scalar]
     return v, p, end.converged > 0.5
 
 
-def _max_norm(x: Sequence[Scalar]) -> Scalar:
+def _max_norm(x: Scalars) -> Scalar:
     largest: Scalar = 0.0
     for part in x:
         largest = maximum(absolute(part), largest)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armsim.expr import Scalar, fma, where
+from armsim.expr import Scalars, fma, where
 
-Matrix = list[list[Scalar]]  # by rows
+Matrix = Sequence[Scalars]  # by rows
 
 
 class LU:
@@ -30,7 +30,7 @@ class LU:
                 for j in range(k + 1, n):
                     rows[i][j] = fma(-rows[i][k], rows[k][j], rows[i][j])
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> Scalars:
         """x with A x = b."""
         x, n = list(b), len(b)
         for i in range(n):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.integrate.extension import Ahead
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
@@ -48,13 +48,13 @@ class Adaptive(Protocol):
     """Advances under step-size control."""
 
     def advance(
-        self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
-    ) -> tuple[Motion, list[Scalar]]:
+        self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Scalars, tolerance: Tolerance
+    ) -> tuple[Motion, Scalars]:
         """See `Method.advance`."""
 
     def follow(
-        self, system: System, t: Scalar, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance, ahead: Ahead
-    ) -> tuple[Motion, list[Scalar], Ahead]:
+        self, system: System, t: Scalar, h: Scalar, memory: Scalars, tolerance: Tolerance, ahead: Ahead
+    ) -> tuple[Motion, Scalars, Ahead]:
         """The state at t + h, and the memory for the next call; with steps that land on multiples of `ahead.landing` alone.
 
         Args:
@@ -95,8 +95,8 @@ class Method:
         return self.cuts or self.adaptive is not None
 
     def advance(
-        self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Sequence[Scalar], tolerance: Tolerance
-    ) -> tuple[Motion, list[Scalar]]:
+        self, system: System, t: Scalar, y: Motion, h: Scalar, memory: Scalars, tolerance: Tolerance
+    ) -> tuple[Motion, Scalars]:
         """The state at t + h, and the memory for the next advance.
 
         Args:

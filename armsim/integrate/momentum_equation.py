@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armsim.expr import Scalar, as_constant, fma, minus, plus, with_jacobian
+from armsim.expr import Scalar, Scalars, as_constant, fma, minus, plus, with_jacobian
 from armsim.integrate.lu import LU, welded
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.rate_jacobian import RateJacobian
@@ -49,31 +49,31 @@ class MomentumEquation:
         now = rates(self._t, ahead)
         # predicted to second order, which is the method's, and not iterated: a rate that jumps cannot prevent convergence
         self._z = advanced(y.z, self._half, now.z)
-        self.before = list(y.v)
-        self.predicted = list(y.v), now.v
+        self.before: Scalars = list(y.v)
+        self.predicted: tuple[Scalars, Scalars] = list(y.v), now.v
         self._factors = self._factorised(jacobian(self._t, ahead, now))
 
-    def mechanics(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def mechanics(self, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
         """Momenta, and the forces that are evaluated anew at every iterate, for positions q and velocities v at mid-step."""
         return list(v), self._rates(q, v).v
 
-    def residual(self, v: Sequence[Scalar], p: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
+    def residual(self, v: Scalars, p: Scalars, forces: Scalars) -> Scalars:
         """The residual p₀ + h/2 f - p of the momentum equation; p and forces as of `mechanics`."""
         return minus(advanced(self.before, self._half, forces), p)
 
-    def correction(self, residual: Sequence[Scalar]) -> list[Scalar]:
+    def correction(self, residual: Scalars) -> Scalars:
         """The Newton correction of the velocities for a residual."""
         return self._factors.solve(residual)
 
-    def momenta(self, p: Sequence[Scalar], change: Sequence[Scalar]) -> list[Scalar]:
+    def momenta(self, p: Scalars, change: Scalars) -> Scalars:
         """Momenta p at mid-step, updated to first order for a correction of the velocities and h/2 times it of the positions."""
         return plus(p, change)
 
-    def velocities(self, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    def velocities(self, q: Scalars, p: Scalars) -> Scalars:
         """v with M(q) v = p."""
         return list(p)
 
-    def solution(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def solution(self, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
         """Velocities and momenta at mid-step, for derivatives: a Newton correction with the exact matrix at the solution v.
 
         Args:
@@ -81,7 +81,7 @@ class MomentumEquation:
             v: The solution.
         """
 
-        def residual(v: Sequence[Scalar]) -> list[Scalar]:
+        def residual(v: Scalars) -> Scalars:
             return self.residual(v, *self.mechanics(advanced(q, self._half, v), v))
 
         known = as_constant(list(v))
@@ -90,7 +90,7 @@ class MomentumEquation:
         v = plus(known, W.solve(residual(known)))
         return v, self.mechanics(advanced(q, self._half, v), v)[0]
 
-    def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Any, Any]:
+    def further(self, q: Scalars, v: Scalars) -> tuple[Any, Any]:
         """Rates of the further states and quadratures at mid-step."""
         rates = self._rates(q, v)
         return rates.z, rates.w
@@ -103,5 +103,5 @@ class MomentumEquation:
             W.append([(mass[j] if j <= i else jacobian.M[j][i]) - added for j, added in enumerate(half_step)])
         return LU(W)
 
-    def _rates(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:
+    def _rates(self, q: Scalars, v: Scalars) -> Motion:
         return self._rates_at(self._t, Motion(list(q), list(v), self._z, self._w))

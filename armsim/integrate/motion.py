@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from armsim.expr import Scalar, fma, mapped
+from armsim.expr import Scalar, Scalars, fma, mapped
 
 NOTHING = 2.0**-270  # rad, m and per s; cubes of the magnitudes that it leaves are no denormals
 
@@ -20,8 +19,8 @@ class Motion(NamedTuple):
         w: Quadratures, a tree likewise: integrals on which no rate depends, such as work.
     """
 
-    q: list[Scalar]
-    v: list[Scalar]
+    q: Scalars
+    v: Scalars
     z: Any
     w: Any
 
@@ -44,7 +43,7 @@ def advanced(x: Any, h: Scalar, rate: Any) -> Any:
     return mapped(lambda x_i, k: fma(h, k, x_i), x, rate)
 
 
-def calmed(x: Sequence[Scalar]) -> list[Scalar]:
+def calmed(x: Scalars) -> Scalars:
     """Positions or velocities flushed to zero: exactly zero below 1e-97; above 1e-65 none changes by a bit.
 
     A motion that decays for ever would end in denormals, for which processors take a hundred times as long.

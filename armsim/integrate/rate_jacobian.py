@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
-from armsim.expr import Scalar, dot, leaves
+from armsim.expr import Scalar, Scalars, dot, leaves
 from armsim.integrate.motion import Motion
 from armsim.records import record
 
-Matrix = list[list[Scalar]]  # by rows
+Matrix = Sequence[Scalars]  # by rows
 Slopes = tuple[Scalar, Motion]  # partial derivatives of a scalar by the time, and by the motion
 
 
@@ -37,11 +37,11 @@ class RateJacobian:
     Fq: Matrix
     Fv: Matrix
     Fz: Matrix
-    Ft: list[Scalar]
+    Ft: Scalars
     Zq: Matrix
     Zv: Matrix
     Zz: Matrix
-    Zt: list[Scalar]
+    Zt: Scalars
     held: list[Any] = field(default_factory=list)
 
     @classmethod
@@ -59,7 +59,7 @@ class RateJacobian:
             Zt=[by_t for by_t, _ in further],
         )
 
-    def mass_times(self, a: Sequence[Scalar]) -> list[Scalar]:
+    def mass_times(self, a: Scalars) -> Scalars:
         """M a"""
         n = len(a)
         return [dot([self.M[i][j] if j <= i else self.M[j][i] for j in range(n)], a) for i in range(n)]

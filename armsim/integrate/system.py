@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from armsim.expr import Scalar, leaves, with_jacobian
+from armsim.expr import Scalar, Scalars, leaves, with_jacobian
 from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.rate_jacobian import RateJacobian
@@ -22,7 +22,7 @@ class System:
 
     timed: bool = False  # whether rates depend on time by more than known corners, so that steps may pass what is short
     light: System | None = None  # the same without what cannot act while there is `room`
-    mode: Sequence[Scalar] = ()  # what was decided for a step: by component 1 and -1 for sides, 0 for stick
+    mode: Scalars = ()  # what was decided for a step: by component 1 and -1 for sides, 0 for stick
 
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
@@ -51,12 +51,12 @@ class System:
     def jacobian(self, t: Scalar, y: Motion, k: Motion) -> RateJacobian:
         """The exact Jacobian at (t, y), where the rates are k."""
 
-        def body(t: Scalar, y: Motion) -> tuple[list[Scalar], list[Scalar]]:
+        def body(t: Scalar, y: Motion) -> tuple[Scalars, Scalars]:
             rates = self.rates(t, y)
             return rates.v, leaves(rates.z)
 
         _, (forces, further) = with_jacobian(body, (0, 1), "jacobian")(t, y.states)
-        unit: list[list[Scalar]] = [[*[0.0] * i, 1.0] for i in range(len(y.v))]
+        unit: list[Scalars] = [[*[0.0] * i, 1.0] for i in range(len(y.v))]
         return RateJacobian.of(unit, forces, further)
 
     def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
@@ -75,7 +75,7 @@ class System:
         """The system on its branch at (t, y): with all that is decided there, its mode too, fixed for a step of length h [s]."""
         return self.within(t, y)
 
-    def guards(self, t: Scalar, start: Motion, end: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
+    def guards(self, t: Scalar, start: Motion, end: Motion, unsure: Scalar = 0.0) -> Scalars:
         """Guards (event functions) of a step from `start` that ends at (t, end): none is negative if it has stayed smooth.
 
         A negative one indicates an event within the step: a stop or a limit was met, a joint came to rest or began to slip.
@@ -88,7 +88,7 @@ class System:
         """
         return [*self.crossings(start, end), *self.margins(t, end, unsure), *self.holding(t, end)]
 
-    def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
+    def crossings(self, start: Motion, at: Motion) -> Scalars:
         """Those of the guards that are affine in positions and velocities, at a motion within the step or at its end."""
         return self.slips(at)
 
@@ -96,7 +96,7 @@ class System:
         """Those of the crossings that are affine in velocities: of joints that come to where they may be held."""
         return []
 
-    def margins(self, t: Scalar, y: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
+    def margins(self, t: Scalar, y: Motion, unsure: Scalar = 0.0) -> Scalars:
         """Those of the guards that tell whether a switch of the rates has turned.
 
         Args:
@@ -106,7 +106,7 @@ class System:
         """
         return []
 
-    def room(self, y: Motion) -> Callable[[Sequence[Scalar]], Any]:
+    def room(self, y: Motion) -> Callable[[Scalars], Any]:
         """Of a `light` system: whether all that it leaves out cannot act while positions move by so much at most from y."""
         return lambda moves: False
 
@@ -126,11 +126,11 @@ class System:
         """The guards of a branch that may turn twice within a step, and their rates."""
         return []
 
-    def spares(self, t: Scalar, y: Motion) -> list[Scalar]:
+    def spares(self, t: Scalar, y: Motion) -> Scalars:
         """Lower bounds of the margins that are quicker to compute."""
         return []
 
-    def holding(self, t: Scalar, y: Motion) -> list[Scalar]:
+    def holding(self, t: Scalar, y: Motion) -> Scalars:
         """Those of the guards that depend on accelerations: how much more would let go of what is held."""
         return []
 

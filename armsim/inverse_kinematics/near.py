@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from armsim.dynamics import frame_pose, solve_held, solve_ldl
-from armsim.expr import Scalar, absolute, both, chosen, clip, dot, either, loop, maximum, negated, sqrt, where
+from armsim.expr import Scalar, Scalars, absolute, both, chosen, clip, dot, either, loop, maximum, negated, sqrt, where
 from armsim.inverse_kinematics.task import PoseGoal
 from armsim.model import Arm, Limit
 
@@ -38,7 +38,7 @@ class PoseSolution:
         rounds: Evaluations of the Jacobian.
     """
 
-    q: list[Scalar]
+    q: Scalars
     distance: Scalar
     angle: Scalar
     rounds: Scalar
@@ -57,17 +57,15 @@ class SolverState:
         rounds: So far.
     """
 
-    q: list[Scalar]
+    q: Scalars
     cost: Scalar
-    step: list[Scalar]
+    step: Scalars
     hope: Scalar
     damping: Scalar
     rounds: Scalar
 
 
-def solve_near(
-    arm: Arm, goal: PoseGoal, q: Sequence[Scalar], limits: bool = True, at_most: int = ROUNDS
-) -> PoseSolution:
+def solve_near(arm: Arm, goal: PoseGoal, q: Scalars, limits: bool = True, at_most: int = ROUNDS) -> PoseSolution:
     """Joint positions that bring a frame to a goal, from a start.
 
     Levenberg-Marquardt with a damping in proportion to the squared residual, which makes it quadratic where the goal can be met
@@ -111,12 +109,12 @@ def solve_near(
 
 
 def _step(
-    r: Sequence[Scalar],
-    J: Sequence[Sequence[Scalar]],
+    r: Scalars,
+    J: Sequence[Scalars],
     damping: Scalar,
-    q: Sequence[Scalar],
+    q: Scalars,
     ranges: Sequence[Limit],
-) -> tuple[list[Scalar], Scalar]:
+) -> tuple[Scalars, Scalar]:
     """The damped step d to less residual, and by how much the linearised |r|² falls with it.
 
     (Jᵀ J + λ) d = Jᵀ r, or with more joints than conditions d = Jᵀ (J Jᵀ + λ)⁻¹ r.
@@ -140,6 +138,6 @@ def _step(
     return d, dot(d, slopes) + damping * dot(d, d)
 
 
-def _gram(rows: Sequence[Sequence[Scalar]], damping: Scalar) -> list[list[Scalar]]:
+def _gram(rows: Sequence[Scalars], damping: Scalar) -> Sequence[Scalars]:
     """Lower triangle of the rows' inner products, with the damping on its diagonal."""
     return [[dot(a, b, damping if i == j else 0.0) for j, b in enumerate(rows[: i + 1])] for i, a in enumerate(rows)]

@@ -7,10 +7,11 @@ weighted residual and its Jacobian. A goal is a tree of scalars: its numbers may
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from armsim.dynamics import frame_jacobian, frame_pose
-from armsim.expr import STATIC, chosen, maximum, sqrt
+from armsim.expr import STATIC, Scalars, chosen, maximum, sqrt
 from armsim.expr.elementary import arctangent_quotient
 from armsim.model import Arm, LinkFrame
 from armsim.spatial import ZERO, Matrix, Pose, Scalar, Vector, cross, perpendicular, quaternion
@@ -69,7 +70,7 @@ class PoseGoal:
         v = chosen(w < OPPOSITE, half_turn, v)
         return shift, rotation_vector(w, *v)
 
-    def linearized(self, arm: Arm, q) -> tuple[list[Scalar], list[list[Scalar]]]:
+    def linearized(self, arm: Arm, q) -> tuple[Scalars, Sequence[Scalars]]:
         """The weighted residual r, 3, 5 or 6 scalars, and J, as many rows of n: its change is -J dq.
 
         The rows of J are those of the geometric Jacobian. For a rotation vector φ they differ from the derivative by the factor

@@ -27,7 +27,7 @@ from armsim.control import (
     step_of,
 )
 from armsim.control.operational_space import AXES
-from armsim.expr import Scalar, absolute, where
+from armsim.expr import Scalar, Scalars, absolute, where
 from armsim.files.faults import Fault
 from armsim.loading.build import build_robot
 from armsim.loading.checked import ScenarioFile
@@ -124,7 +124,7 @@ def build_law(
     if law == "expression":
         formulas = tuple(command.formula for command in control.command)
         return Expressions(formulas, replace(model, frames=arm.frames), dict(parameters))
-    zeros: list[Scalar] = [0.0] * arm.n
+    zeros: Scalars = [0.0] * arm.n
     kp, ki, kd = (tuple(control.entries[key] or zeros) for key in ("kp", "ki", "kd"))
     clamped = control.anti_windup == "clamping"
     tracking = None if clamped else tuple(control.tracking_time or map(_reset_time, kp, ki))

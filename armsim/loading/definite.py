@@ -11,7 +11,7 @@ from armsim import document
 from armsim.document.kinds import join
 from armsim.dynamics import crba, ldl, pivots
 from armsim.dynamics.kinematics import joint_poses, pass_on
-from armsim.expr import Scalar, absolute, both, either, maximum, minimum
+from armsim.expr import Scalar, Scalars, absolute, both, either, maximum, minimum
 from armsim.files.faults import Fault
 from armsim.model import Arm
 from armsim.spatial import Inertia
@@ -85,15 +85,15 @@ def _nothing(inertia: Scalar) -> Scalar:
     return maximum(SINGULAR * inertia, LEAST)
 
 
-def _felt(arm: Arm, M: Sequence[Sequence[Scalar]], sums: Sequence[Scalar], k: int) -> Any:
+def _felt(arm: Arm, M: Sequence[Scalars], sums: Scalars, k: int) -> Any:
     """The condition that a joint feels an inertia, which is no rounding error of a sum, or an armature."""
     armature = arm.joints[k].armature
     return either(M[k][k] - armature > SINGULAR * sums[k], armature > ROUNDING * sums[k])
 
 
-def _sums(arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
+def _sums(arm: Arm, q: Scalars) -> Scalars:
     """What each joint's inertia is summed from: moments about the frame's origin, and the mass, of the composite body."""
-    sums: list[Scalar] = []
+    sums = list[Scalar]()
     beyond: dict[int, tuple[Inertia]] = {}
     for i, pose in reversed(list(enumerate(joint_poses(arm, q)))):
         (more,) = beyond.get(i, (Inertia(),))
@@ -106,7 +106,7 @@ def _sums(arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
     return arm.project([ratio * x for ratio, x in zip(ratios, reversed(sums), strict=True)])
 
 
-def _poses(arm: Arm) -> Iterator[list[Scalar]]:
+def _poses(arm: Arm) -> Iterator[Scalars]:
     """The initial pose, and poses spread over the joints' ranges (a Weyl sequence: the same at every run)."""
     yield list(arm.initial)
     for k in range(1, POSES + 1):

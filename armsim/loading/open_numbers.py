@@ -13,7 +13,7 @@ from armsim.document.overrides import Overrides
 from armsim.document.paths import parse_path
 from armsim.document.scenario import AUTO
 from armsim.errors import UsageError
-from armsim.expr import Scalar
+from armsim.expr import Scalars
 from armsim.files.nodes import quoted
 from armsim.formulas.formula import Formula, FormulaError
 from armsim.formulas.quantity import plain_number
@@ -52,7 +52,7 @@ class OpenNumbers:
     places: tuple[str, ...]
     asked: Mapping[str, tuple[int, ...]]
 
-    def scenario(self, values: Sequence[Scalar], written: Written | None = None) -> Scenario:
+    def scenario(self, values: Scalars, written: Written | None = None) -> Scenario:
         """The scenario with these scalars, one for each of `places`; `written` has numbers in their stead, by place."""
         return build_scenario(self.file, {**dict(zip(self.places, values, strict=True)), **(written or {})})
 

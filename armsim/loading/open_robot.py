@@ -13,7 +13,7 @@ from armsim.document.overrides import Overrides, apply_overrides
 from armsim.document.paths import parse_path, path_text
 from armsim.document.robot import ROOT
 from armsim.errors import UsageError
-from armsim.expr import Scalar, both, either, trace
+from armsim.expr import Scalar, Scalars, both, either, trace
 from armsim.files.faults import Report
 from armsim.formulas.quantity import Context, plain_number
 from armsim.loading.build import build_robot
@@ -80,7 +80,7 @@ class OpenRobot:
     def structure(self) -> Arm:
         arms = []
 
-        def note(*values: Scalar) -> list[Scalar]:
+        def note(*values: Scalar) -> Scalars:
             arms.append(self.of(values))
             return []
 
@@ -91,14 +91,14 @@ class OpenRobot:
         """Without what is made again."""
         return {key: x for key, x in vars(self).items() if key not in ("structure", "_open")}
 
-    def of(self, values: Sequence[Scalar]) -> Arm:
+    def of(self, values: Scalars) -> Arm:
         """The arm with these scalars in place of the open numbers, in the file's units."""
         return build_robot(self._document, self._opened(values))
 
-    def _opened(self, values: Sequence[Scalar]) -> dict[str, Scalar]:
+    def _opened(self, values: Scalars) -> dict[str, Scalar]:
         return dict(zip(self.places, values, strict=True))
 
-    def sound(self, values: Sequence[Scalar]) -> Any:
+    def sound(self, values: Scalars) -> Any:
         """The condition that `refuse` returns; values may be expressions."""
         found = self._open.values(self._opened(values))
         conditions = [x for requirement in self._open.requirements for x in requirement.conditions(found)]

@@ -26,7 +26,7 @@ import numpy as np
 
 from armsim import sources
 from armsim.compile import BatchKernel
-from armsim.expr import Scalar, both, either, maximum, minimum, negated, sqrt, trace, where
+from armsim.expr import Scalar, Scalars, both, either, maximum, minimum, negated, sqrt, trace, where
 from armsim.references.path_timing import PathTiming, durations
 
 Array = Any  # numpy's
@@ -124,7 +124,7 @@ def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:
 def _admitted() -> BatchKernel:
     """From an interval and two quadratics to the four intervals in which neither is negative, or fewer."""
 
-    def admitted(first: Scalar, last: Scalar, *c: Scalar) -> list[Scalar]:
+    def admitted(first: Scalar, last: Scalar, *c: Scalar) -> Scalars:
         spans = [it for a, b in positive(c[0], c[1], c[2], first, last) for it in positive(c[3], c[4], c[5], a, b)]
         return [*chain(*spans)]
 
@@ -148,17 +148,17 @@ def positive(c0: Scalar, c1: Scalar, c2: Scalar, first: Scalar, last: Scalar) ->
     return (begin, minimum(last, end)), (maximum(first, where(both(opens, negated(whole)), high, ABSENT)), last)
 
 
-def value(c: Sequence[Scalar], w: Scalar) -> Scalar:
+def value(c: Scalars, w: Scalar) -> Scalar:
     """c₀ + c₁ w + c₂ w²"""
     return c[0] + w * (c[1] + w * c[2])
 
 
-def shifted(c: Sequence[Scalar], factor: Scalar, sign: float = 1.0) -> tuple[Scalar, Scalar, Scalar]:
+def shifted(c: Scalars, factor: Scalar, sign: float = 1.0) -> tuple[Scalar, Scalar, Scalar]:
     """Coefficients of sign (w² + factor c)."""
     return sign * factor * c[0], sign * factor * c[1], sign * (1.0 + factor * c[2])
 
 
-def greatest(c: Sequence[Scalar], first: Scalar, last: Scalar) -> Scalar:
+def greatest(c: Scalars, first: Scalar, last: Scalar) -> Scalar:
     """The greatest value of a quadratic on an interval."""
     bent = c[2] < 0.0
     top = -c[1] / where(bent, 2.0 * c[2], 1.0)
@@ -166,7 +166,7 @@ def greatest(c: Sequence[Scalar], first: Scalar, last: Scalar) -> Scalar:
     return maximum(maximum(value(c, first), value(c, last)), value(c, where(inside, top, first)))
 
 
-def pairs(numbers: Sequence[Scalar]) -> list[Interval]:
+def pairs(numbers: Scalars) -> list[Interval]:
     """Intervals of their ends."""
     return [*zip(numbers[::2], numbers[1::2], strict=True)]
 
@@ -205,18 +205,18 @@ class Sweeps:
         self.backward = self.kernel(self.reaching, 2 * ISLANDS, width)
         self.forward = self.kernel(self.fastest, 1, width + 1 + 2 * ISLANDS)
 
-    def kernel(self, step: Callable[..., Sequence[Scalar]], state: int, width: int) -> BatchKernel:
+    def kernel(self, step: Callable[..., Scalars], state: int, width: int) -> BatchKernel:
         """The kernel of a step, which is traced only if its code is not in the cache."""
         names = [f"x{i}" for i in range(state + width)]
         key = f"{step.__name__} {self.count} {sources.digest(sources.LOADED)}"
         return BatchKernel(lambda: trace(step, names, "sweep"), lanes=1, widths=[state, width], key=key, repeats=True)
 
-    def pieces(self, numbers: Sequence[Scalar]) -> list[tuple[Interval, tuple[Scalar, ...], tuple[Scalar, ...]]]:
+    def pieces(self, numbers: Scalars) -> list[tuple[Interval, tuple[Scalar, ...], tuple[Scalar, ...]]]:
         """Of each piece the speeds, and coefficients of the least and the greatest acceleration."""
         every = (numbers[i : i + WIDTH] for i in range(0, len(numbers), WIDTH))
         return [((x[0], x[1]), tuple(x[2:5]), tuple(x[5:])) for x in every]
 
-    def reaching(self, *x: Scalar) -> list[Scalar]:
+    def reaching(self, *x: Scalar) -> Scalars:
         """From the speeds at the end of an interval to those where it begins."""
         after, (f, g), rest = pairs(x[: 2 * ISLANDS]), x[2 * ISLANDS :][:2], x[2 * ISLANDS + 2 :]
         left, right = self.pieces(rest[: len(rest) // 2]), self.pieces(rest[len(rest) // 2 :])
@@ -234,7 +234,7 @@ class Sweeps:
                         found = joined(found, it)
         return [*chain(*found)]
 
-    def fastest(self, w: Scalar, *x: Scalar) -> list[Scalar]:
+    def fastest(self, w: Scalar, *x: Scalar) -> Scalars:
         """From the speed where an interval begins to the greatest at its end, below 0 if there is none; and its accelerations."""
         (delta, f, g), after, rest = x[:3], pairs(x[3 : 3 + 2 * ISLANDS]), x[3 + 2 * ISLANDS :]
         left, right = self.pieces(rest[: len(rest) // 2]), self.pieces(rest[len(rest) // 2 :])

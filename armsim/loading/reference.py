@@ -11,7 +11,7 @@ from armsim.control import Reference
 from armsim.document.base import plain
 from armsim.document.motion_file import MotionTables
 from armsim.document.reference import LIMITS, OSCILLATIONS
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity
 from armsim.loading.frames import RADIANS
@@ -66,7 +66,7 @@ def build_reference(
     parameters: Mapping[str, Scalar],
     arm: Arm,
     degrees: bool,
-    initial_q: Sequence[Scalar],
+    initial_q: Scalars,
     output: str = "torque",
     command: Sequence[Scalar | None] = (),
 ) -> Reference:
@@ -101,11 +101,11 @@ def build_reference(
     return _timed(x, points, initial_q) if x.times is not None else _limited(x, points, initial_q)
 
 
-def _scaled(values: Sequence[Scalar], factors: Sequence[float]) -> tuple[Scalar, ...]:
+def _scaled(values: Scalars, factors: Sequence[float]) -> tuple[Scalar, ...]:
     return tuple(x * factor for x, factor in zip(values, factors, strict=True))
 
 
-def _timed(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
+def _timed(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q: Scalars) -> Reference:
     """Points at given times; the first time decides whether the motion begins there, or at the initial pose at t = 0."""
     times = list(x.times)
     if not document.Reference.times.item.means_absent(times[0]):
@@ -118,7 +118,7 @@ def _timed(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q: S
     return minimum_jerk(points, times) if profile == "minimum_jerk" else steps(points, times)
 
 
-def _limited(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q: Sequence[Scalar]) -> Reference:
+def _limited(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q: Scalars) -> Reference:
     """Points as fast as the joints' limits allow, from the initial pose on."""
     points = [tuple(initial_q), *points]
     begin = 0.0 if x.start is None else x.start
@@ -131,7 +131,7 @@ def _limited(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q:
     )
 
 
-def _oscillation(x: document.Reference, turns: Sequence[float], initial_q: Sequence[Scalar]) -> Reference:
+def _oscillation(x: document.Reference, turns: Sequence[float], initial_q: Scalars) -> Reference:
     offset = tuple(initial_q) if x.offset is None else x.offset
     if x.profile == "chirp":
         return Chirp(offset, x.amplitude, x.frequency, x.end_frequency, x.duration, x.sweep or "linear")
@@ -146,7 +146,7 @@ def _fastest(
     arm: Arm,
     turns: Sequence[float],
     degrees: bool,
-    initial_q: Sequence[Scalar],
+    initial_q: Scalars,
     output: str,
     command: Sequence[Scalar | None],
 ) -> Reference:
@@ -186,7 +186,7 @@ def in_words(reference: document.Reference, motion: Reference) -> str:
         reference: As the file has it.
         motion: Built from it.
     """
-    knots: Sequence[Scalar] = getattr(motion, "knots", [])
+    knots: Scalars = getattr(motion, "knots", [])
     end = f", until {float(knots[-1]):.6g} s" if knots else ""
     if reference.fastest:
         return f"the fastest motion along {reference.frame or 'the tool' if reference.of_tool else 'its'} path{end}"

@@ -18,7 +18,7 @@ from armsim.document.scenario import ADAPTIVE, AUTO
 from armsim.document.timing import ROWS
 from armsim.document.tolerance import tolerance
 from armsim.dynamics.external import ExternalWrench, WrenchLaw
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.files.faults import refuse, suggestion
 from armsim.files.source import Source
 from armsim.formulas.formula import Formula
@@ -171,7 +171,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         arm = replace(arm, contacts=(*arm.contacts, *build_contacts(scenario.contacts, arm)))
     turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
 
-    def si(values: Sequence[Scalar] | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    def si(values: Scalars | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
         return default if values is None else tuple(x * turn for x, turn in zip(values, turns, strict=True))
 
     period = None if clock.sample_every is None else clock.at(clock.sample_every)

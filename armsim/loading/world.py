@@ -10,7 +10,7 @@ from armsim import document
 from armsim.document.world import HUNT_CROSSLEY
 from armsim.dynamics import effective_mass, frame_position
 from armsim.errors import UsageError
-from armsim.expr import sqrt
+from armsim.expr import Scalars, sqrt
 from armsim.formulas.bounds import BOUNDS
 from armsim.geometry import (
     Box,
@@ -77,7 +77,7 @@ def build_contacts(contacts: Sequence[document.Contact], arm: Arm) -> tuple[Cont
     return tuple(found)
 
 
-def with_surfaces(arm: Arm, q: Sequence[Scalar]) -> Arm:
+def with_surfaces(arm: Arm, q: Scalars) -> Arm:
     """The arm, its contacts with the surfaces that it meets; what `sag` says is of its effective mass at q.
 
     Raises:

@@ -9,7 +9,7 @@ from functools import reduce
 from math import inf
 from typing import Any
 
-from armsim.expr import Scalar, absolute, divided, maximum, sqrt, where
+from armsim.expr import Scalar, Scalars, absolute, divided, maximum, sqrt, where
 from armsim.measures.measure import Measure, Quantities
 from armsim.measures.moment import Moment
 from armsim.records import record
@@ -35,8 +35,8 @@ class Trapezoids:
         last: The integrands at that moment.
     """
 
-    sums: list[Scalar]
-    last: list[Scalar]
+    sums: Scalars
+    last: Scalars
 
 
 class TimeIntegral(Aggregated):
@@ -58,14 +58,14 @@ class TimeIntegral(Aggregated):
         """What is integrated of a quantity."""
         return x
 
-    def result(self, kept: Trapezoids, end: Moment) -> list[Scalar]:
+    def result(self, kept: Trapezoids, end: Moment) -> Scalars:
         return kept.sums
 
 
 class Mean(TimeIntegral):
     """The mean over time."""
 
-    def result(self, kept: Trapezoids, end: Moment) -> list[Scalar]:
+    def result(self, kept: Trapezoids, end: Moment) -> Scalars:
         return [divided(s, end.t) for s in kept.sums]
 
 
@@ -75,7 +75,7 @@ class RootMeanSquare(Mean):
     def integrand(self, x: Scalar) -> Scalar:
         return x * x
 
-    def result(self, kept: Trapezoids, end: Moment) -> list[Scalar]:
+    def result(self, kept: Trapezoids, end: Moment) -> Scalars:
         return [sqrt(x) for x in super().result(kept, end)]
 
 
@@ -84,17 +84,17 @@ class Largest(Aggregated):
 
     begins = -inf
 
-    def begin(self) -> list[Scalar]:
+    def begin(self) -> Scalars:
         return [self.begins] * len(self.names)
 
-    def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
+    def update(self, kept: Scalars, now: Moment) -> Scalars:
         return [where(self.beats(x, best), x, best) for x, best in zip(self.of(now), kept, strict=True)]
 
     def beats(self, x: Scalar, best: Scalar) -> Any:
         """Whether x takes the place of the best so far; one that is not a number never does."""
         return x > best
 
-    def result(self, kept: list[Scalar], end: Moment) -> list[Scalar]:
+    def result(self, kept: Scalars, end: Moment) -> Scalars:
         return kept
 
 
@@ -112,7 +112,7 @@ class Peak(Largest):
 
     begins = 0.0
 
-    def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
+    def update(self, kept: Scalars, now: Moment) -> Scalars:
         magnitudes = map(absolute, self.of(now))
         return [where(x > best, x, best) for x, best in zip(magnitudes, kept, strict=True)]
 
@@ -126,8 +126,8 @@ class Hits:
         times: When each was first met [s].
     """
 
-    values: list[Scalar]
-    times: list[Scalar]
+    values: Scalars
+    times: Scalars
 
 
 @record
@@ -148,27 +148,27 @@ class TimeOf(Measure):
         times = [where(self.extreme.beats(x, best), now.t, t) for (x, best), t in zip(pairs, kept.times, strict=True)]
         return Hits(self.extreme.update(kept.values, now), times)
 
-    def result(self, kept: Hits, end: Moment) -> list[Scalar]:
+    def result(self, kept: Hits, end: Moment) -> Scalars:
         return kept.times
 
 
 class First(Aggregated):
     """The value at the start."""
 
-    def begin(self) -> list[Scalar]:
+    def begin(self) -> Scalars:
         return [0.0] * len(self.names)
 
-    def update(self, kept: list[Scalar], now: Moment) -> list[Scalar]:
+    def update(self, kept: Scalars, now: Moment) -> Scalars:
         return [where(now.t > 0.0, first, x) for first, x in zip(kept, self.of(now), strict=True)]
 
-    def result(self, kept: list[Scalar], end: Moment) -> list[Scalar]:
+    def result(self, kept: Scalars, end: Moment) -> Scalars:
         return kept
 
 
 class Final(Aggregated):
     """The value at the end."""
 
-    def result(self, kept: Any, end: Moment) -> list[Scalar]:
+    def result(self, kept: Any, end: Moment) -> Scalars:
         return [*self.of(end)]
 
 
@@ -188,5 +188,5 @@ class Worst(Measure):
     def update(self, kept: Any, now: Moment) -> Any:
         return self.of.update(kept, now)
 
-    def result(self, kept: Any, end: Moment) -> list[Scalar]:
+    def result(self, kept: Any, end: Moment) -> Scalars:
         return [reduce(maximum, self.of.result(kept, end))]

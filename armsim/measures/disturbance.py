@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from armsim.errors import UsageError
-from armsim.expr import Scalar, absolute, both, chosen, either, maximum, minus, where
+from armsim.expr import Scalar, Scalars, absolute, both, chosen, either, maximum, minus, where
 from armsim.measures.kind import Request, length
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -32,11 +32,11 @@ class Pushed:
     """
 
     t: Scalar
-    errors: list[Scalar]
+    errors: Scalars
     begun: Scalar
-    before: list[Scalar]
-    peaks: list[Scalar]
-    latest: list[Scalar]
+    before: Scalars
+    peaks: Scalars
+    latest: Scalars
     outside: Scalar
 
 
@@ -53,7 +53,7 @@ class Disturbance(Measure):
     band: float | None
 
     def begin(self) -> Pushed:
-        def nothing() -> list[Scalar]:
+        def nothing() -> Scalars:
             return [0.0] * len(self.indices)
 
         return Pushed(-1.0, nothing(), inf, nothing(), nothing(), nothing(), 0.0)
@@ -74,7 +74,7 @@ class Disturbance(Measure):
         outside = where(self._outside(off, latest), now.t, outside)
         return Pushed(now.t, errors, begun, before, peaks, latest, outside)
 
-    def _outside(self, off: Sequence[Scalar], latest: Sequence[Scalar]) -> Any:
+    def _outside(self, off: Scalars, latest: Scalars) -> Any:
         bands = [SHARE * x if self.band is None else self.band for x in latest]
         beyond: Scalar = reduce(maximum, minus(off, bands))
         return beyond > 0.0
@@ -83,14 +83,14 @@ class Disturbance(Measure):
 class DisturbancePeak(Disturbance):
     """The largest deviation."""
 
-    def result(self, kept: Pushed, end: Moment) -> list[Scalar]:
+    def result(self, kept: Pushed, end: Moment) -> Scalars:
         return [reduce(maximum, kept.peaks)]
 
 
 class RecoveryTime(Disturbance):
     """From the beginning of the last force to the last time outside the band; infinite where that is at the end."""
 
-    def result(self, kept: Pushed, end: Moment) -> list[Scalar]:
+    def result(self, kept: Pushed, end: Moment) -> Scalars:
         took = where(kept.begun < inf, kept.outside - where(kept.begun < inf, kept.begun, 0.0), 0.0)
         return [where(kept.outside >= end.t, inf, took)]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from armsim.actuation import winding
 from armsim.errors import UsageError
-from armsim.expr import Scalar, maximum, where
+from armsim.expr import Scalar, Scalars, maximum, where
 from armsim.measures.aggregates import RootMeanSquare
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
@@ -38,9 +38,9 @@ class Winding:
         peaks: Highest rises so far [K].
     """
 
-    rises: list[Scalar]
-    losses: list[Scalar]
-    peaks: list[Scalar]
+    rises: Scalars
+    losses: Scalars
+    peaks: Scalars
 
 
 @record
@@ -71,17 +71,17 @@ class WindingTemperature(Measure):
             rises.append(where(now.t > 0.0, later, 0.0))
         return Winding(rises, losses, [maximum(x, most) for x, most in zip(rises, kept.peaks, strict=True)])
 
-    def result(self, kept: Winding, end: Moment) -> list[Scalar]:
+    def result(self, kept: Winding, end: Moment) -> Scalars:
         return self._temperatures(kept.rises, end)
 
-    def _temperatures(self, rises: list[Scalar], end: Moment) -> list[Scalar]:
+    def _temperatures(self, rises: Scalars, end: Moment) -> Scalars:
         return [_warm(end, i)[1].ambient + rise for i, rise in zip(self.indices, rises, strict=True)]
 
 
 class PeakWindingTemperature(WindingTemperature):
     """The same at their highest."""
 
-    def result(self, kept: Winding, end: Moment) -> list[Scalar]:
+    def result(self, kept: Winding, end: Moment) -> Scalars:
         return self._temperatures(kept.peaks, end)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from armsim.expr import Scalar, maximum
+from armsim.expr import Scalars, maximum
 from armsim.measures.aggregates import Final, TimeIntegral
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure, summed
@@ -31,7 +31,7 @@ class Work(Measure):
     def needs_work(self) -> bool:
         return True
 
-    def result(self, kept: tuple[()], end: Moment) -> list[Scalar]:
+    def result(self, kept: tuple[()], end: Moment) -> Scalars:
         works = end.x.works
         assert works is not None
         return [works.others[self.source] if self.source in works.others else getattr(works, self.source)]
@@ -50,7 +50,7 @@ def exchanged(sign: float) -> Callable[[Request], Measure]:
             "give the motors their constants, or ask for `work_motors`, the mechanical work of the drives"
         )
 
-        def flow(now: Moment) -> list[Scalar]:
+        def flow(now: Moment) -> Scalars:
             return [maximum(sign * summed([now.torques[i].power for i in powered]), 0.0)]
 
         return TimeIntegral((request.name,), ("J",), flow)

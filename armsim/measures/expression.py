@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from armsim.expr import Scalar, divided
+from armsim.expr import Scalars, divided
 from armsim.formulas.formula import Formula
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -34,7 +34,7 @@ class Expression(Measure):
     def update(self, kept: Any, now: Moment) -> Any:
         return {name: part.update(kept[name], now) for name, part in self.parts.items()}
 
-    def result(self, kept: Any, end: Moment) -> list[Scalar]:
+    def result(self, kept: Any, end: Moment) -> Scalars:
         values = {name: part.result(kept[name], end)[0] for name, part in self.parts.items()}
         return [self.formula.evaluate(values, divide=divided)]
 
@@ -49,7 +49,7 @@ class Varying:
 
     formula: Formula
 
-    def __call__(self, now: Moment) -> list[Scalar]:
+    def __call__(self, now: Moment) -> Scalars:
         names = self.formula.names - {"pi"}
         values = {name: now.t if name == "t" else now.column(name) for name in names}
         return [self.formula.evaluate(values, divide=divided)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from armsim.control import Controller
-from armsim.expr import Scalar, chosen
+from armsim.expr import Scalar, Scalars, chosen
 from armsim.measures.catalog import KINDS
 from armsim.measures.kind import Request
 from armsim.measures.limits import limits_of
@@ -36,7 +36,7 @@ class Gathered:
     """
 
     last: Scalar
-    start: list[Scalar]
+    start: Scalars
     parts: list[Any]
 
 
@@ -60,7 +60,7 @@ class Figures(Measure):
         now = now.after(kept.last, start)
         return Gathered(now.t, start, [part.update(x, now) for part, x in zip(self.parts, kept.parts, strict=True)])
 
-    def result(self, kept: Gathered, end: Moment) -> list[Scalar]:
+    def result(self, kept: Gathered, end: Moment) -> Scalars:
         end = end.after(kept.last, kept.start)
         return [x for part, inner in zip(self.parts, kept.parts, strict=True) for x in part.result(inner, end)]
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import reduce
 from operator import add
 from typing import Any
 
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.measures.moment import Moment
 from armsim.records import record
 
-Quantities = Callable[[Moment], Sequence[Scalar]]
+Quantities = Callable[[Moment], Scalars]
 
 
 @record
@@ -41,11 +41,11 @@ class Measure:
         """The accumulators after a moment: those at t_k, k = 0 to N - 1, then the end, t_N."""
         return kept
 
-    def result(self, kept: Any, end: Moment) -> list[Scalar]:
+    def result(self, kept: Any, end: Moment) -> Scalars:
         """One number per name, after the last update."""
         raise NotImplementedError
 
 
-def summed(terms: Sequence[Scalar]) -> Scalar:
+def summed(terms: Scalars) -> Scalar:
     """Their sum from left to right, each addition rounded: `sum` of floats compensates, machine code does not."""
     return reduce(add, terms)

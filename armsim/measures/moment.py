@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from armsim.actuation import JointTorque, acting_limits
 from armsim.control import Controller
 from armsim.dynamics import frame_position
-from armsim.expr import Scalar, absolute, minus
+from armsim.expr import Scalar, Scalars, absolute, minus
 from armsim.plant import Plant
 from armsim.plant.instant import Instant
 from armsim.plant.state import State
@@ -30,7 +29,7 @@ class Moment:
         start: Joint positions at the start of the run [rad or m].
     """
 
-    def __init__(self, plant: Plant, t: Scalar, state: Sequence[Scalar], dt: Scalar, start: Sequence[Scalar]) -> None:
+    def __init__(self, plant: Plant, t: Scalar, state: Scalars, dt: Scalar, start: Scalars) -> None:
         self.plant = plant
         self.t = t
         self.dt = dt
@@ -43,7 +42,7 @@ class Moment:
         return self.plant.parts(self._state)
 
     @property
-    def q(self) -> list[Scalar]:
+    def q(self) -> Scalars:
         """Joint positions [rad or m]."""
         return self.x.q[: self.plant.arm.n]
 
@@ -62,7 +61,7 @@ class Moment:
         """Whether a limit of its drive acts on every joint: conditions."""
         return self.plant.saturated(self.t, self._state)
 
-    def after(self, t: Scalar, start: Sequence[Scalar]) -> Moment:
+    def after(self, t: Scalar, start: Scalars) -> Moment:
         """The same instant, the moment before it having been at time t [s], of a run from other joint positions."""
         same = copy(self)  # with what is computed already
         same.dt, same.start = self.t - t, start
@@ -87,13 +86,13 @@ class Moment:
         return found
 
     @cached_property
-    def target(self) -> Sequence[Scalar] | None:
+    def target(self) -> Scalars | None:
         """Where the controller's reference is then [rad or m]; None without a controller."""
         command = self.plant.command
         return command.reference.at(self.t).q if isinstance(command, Controller) else None
 
     @cached_property
-    def goal(self) -> Sequence[Scalar] | None:
+    def goal(self) -> Scalars | None:
         """Where the controller's reference comes to its end [rad or m]; None without one that does, as a formula of time."""
         command = self.plant.command
         if not isinstance(command, Controller) or not command.reference.ends:
@@ -101,7 +100,7 @@ class Moment:
         return command.reference.at(END).q
 
     @cached_property
-    def errors(self) -> list[Scalar]:
+    def errors(self) -> Scalars:
         """Target less joint position, under a controller [rad or m]."""
         assert self.target is not None
         return minus(self.target, self.q)

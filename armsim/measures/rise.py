@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 from math import inf
 
-from armsim.expr import Scalar, absolute, maximum, minimum, where
+from armsim.expr import Scalars, absolute, maximum, minimum, where
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -19,8 +19,8 @@ FROM, TO = 0.1, 0.9  # of the way from the start to where the target ends
 class Reached:
     """When joints are first as far on their way as `FROM` and `TO` [s]; inf where they are not yet."""
 
-    early: list[Scalar]
-    late: list[Scalar]
+    early: Scalars
+    late: Scalars
 
 
 @record
@@ -41,7 +41,7 @@ class RiseTime(Measure):
     def update(self, kept: Reached, now: Moment) -> Reached:
         return Reached(self._first(kept.early, now, FROM), self._first(kept.late, now, TO))
 
-    def _first(self, times: list[Scalar], now: Moment, share: float) -> list[Scalar]:
+    def _first(self, times: Scalars, now: Moment, share: float) -> Scalars:
         assert now.goal is not None
         first = []
         for i, t in zip(self.indices, times, strict=True):
@@ -50,7 +50,7 @@ class RiseTime(Measure):
             first.append(minimum(t, where(forth >= share * absolute(way), now.t, inf)))
         return first
 
-    def result(self, kept: Reached, end: Moment) -> list[Scalar]:
+    def result(self, kept: Reached, end: Moment) -> Scalars:
         pairs = zip(kept.early, kept.late, strict=True)
         return [
             reduce(maximum, [where(late < inf, late - where(late < inf, early, 0.0), inf) for early, late in pairs])

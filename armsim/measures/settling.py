@@ -7,7 +7,7 @@ from functools import reduce
 from math import inf
 from typing import Any
 
-from armsim.expr import Scalar, absolute, both, negated, where
+from armsim.expr import Scalar, Scalars, absolute, both, negated, where
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -34,7 +34,7 @@ class SettlingTime(Measure):
     def update(self, kept: Scalar, now: Moment) -> Scalar:
         return where(self._outside(now), now.t, kept)
 
-    def result(self, kept: Scalar, end: Moment) -> list[Scalar]:
+    def result(self, kept: Scalar, end: Moment) -> Scalars:
         return [where(self._outside(end), inf, kept)]
 
     def _outside(self, now: Moment) -> Any:

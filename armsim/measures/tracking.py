@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from armsim.expr import Scalar, absolute, maximum, sqrt
+from armsim.expr import Scalar, Scalars, absolute, maximum, sqrt
 from armsim.measures.aggregates import Aggregated, Final, TimeIntegral, Worst
 from armsim.measures.kind import Request, length
 from armsim.measures.measure import Measure, summed
@@ -18,7 +18,7 @@ def integral(unit: str, cost: Callable[[Scalar, Scalar], Scalar]) -> Callable[[R
     def make(request: Request) -> Measure:
         request.need_target()
 
-        def costs(now: Moment) -> list[Scalar]:
+        def costs(now: Moment) -> Scalars:
             return [summed([cost(now.t, now.errors[i]) for i in request.indices])]
 
         shared = request.unit(length)
@@ -31,7 +31,7 @@ def error(request: Request) -> Measure:
     """Of a joint the final error, of the arm the largest in magnitude."""
     request.need_target()
 
-    def final(end: Moment) -> list[Scalar]:
+    def final(end: Moment) -> Scalars:
         if request.joint is not None:
             return [end.errors[request.joint]]
         largest: Scalar = 0.0

@@ -9,11 +9,12 @@ from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
+from armsim.expr import Scalar, Scalars
 from armsim.geometry import HeightField, Obstacle
 from armsim.model.frame import TOOL, ContactPoint, LinkFrame, Payload
 from armsim.model.joint import BASE, Joint, Limit, with_follower
 from armsim.records import record
-from armsim.spatial import ZERO, Inertia, Pose, Scalar, Symmetric, Vector
+from armsim.spatial import ZERO, Inertia, Pose, Symmetric, Vector
 
 
 @record
@@ -137,19 +138,19 @@ class Arm:
         """Index in `joints` of the joint whose position decides a link's."""
         return self.joint_names.index(link.name if link.mimic is None else link.mimic.joint)
 
-    def positions(self, q: Sequence[Scalar]) -> Sequence[Scalar]:
+    def positions(self, q: Scalars) -> Scalars:
         """The positions of all links' joints, by those of `joints` [rad or m]."""
         if not self.followers:
             return q
         return [q[j] if link.mimic is None else link.mimic.position(q[j]) for link, j in self._leaders]
 
-    def rates(self, qd: Sequence[Scalar]) -> Sequence[Scalar]:
+    def rates(self, qd: Scalars) -> Scalars:
         """The velocities of all links' joints, or their accelerations, by those of `joints`."""
         if not self.followers:
             return qd
         return [qd[j] if link.mimic is None else link.mimic.ratio * qd[j] for link, j in self._leaders]
 
-    def project(self, forces: Sequence[Scalar]) -> list[Scalar]:
+    def project(self, forces: Scalars) -> list[Scalar]:
         """What forces on all links' joints amount to on `joints`: the transpose of `rates`."""
         if not self.followers:
             return list(forces)
@@ -180,7 +181,7 @@ class Arm:
         """Initial joint positions of the robot file [rad or m]."""
         return tuple(joint.initial for joint in self.joints)
 
-    def shown(self, values: Sequence[Scalar], degrees: bool) -> list[float]:
+    def shown(self, values: Scalars, degrees: bool) -> list[float]:
         """Joint positions, velocities or accelerations, angles in degrees if asked for; see `JointType.shown`."""
         return [joint.kind.shown(value, degrees) for joint, value in zip(self.joints, values, strict=True)]
 
@@ -222,7 +223,7 @@ class Arm:
         return tuple(payload for payload in self.payloads if payload.timed)
 
     @property
-    def stages(self) -> list[Scalar]:
+    def stages(self) -> Scalars:
         """The start, and the times at which payloads are picked up or put down [s], in order."""
         times = {t for payload in self.timed for t in (payload.start, payload.end) if t is not None}
         return sorted({0.0, *times})

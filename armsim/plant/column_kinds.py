@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from armsim.actuation import JointTorque
-from armsim.expr import Scalar
+from armsim.expr import Scalars
 from armsim.model import JointType
 from armsim.plant.instant import Instant
 from armsim.records import record
@@ -38,7 +38,7 @@ class ColumnKind:
 
     doc: str
     file: File
-    values: Callable[..., Sequence[Scalar]]
+    values: Callable[..., Scalars]
     prefix: str = ""
     unit: Callable[[JointType], str] = lambda kind: ""
     of: Literal["joints", "motors", "drifting", "elastic", "followers"] = "joints"
@@ -58,18 +58,16 @@ def force(kind: JointType) -> str:
     return "Nm" if kind.turns else "N"
 
 
-def _wanted(part: str) -> Callable[[Instant], Sequence[Scalar]]:
+def _wanted(part: str) -> Callable[[Instant], Scalars]:
     return lambda now: getattr(now.desired, part)
 
 
-def _torques(
-    part: str, of: Callable[..., Sequence[JointTorque]] = Instant.of_joints
-) -> Callable[..., Sequence[Scalar]]:
+def _torques(part: str, of: Callable[..., Sequence[JointTorque]] = Instant.of_joints) -> Callable[..., Scalars]:
     return lambda now: [getattr(torque, part) for torque in of(now, now.torques)]
 
 
 def _motion(
-    name: str, docs: Sequence[str], of_part: Callable[..., Sequence[Scalar]], ending: str = "", **more: Any
+    name: str, docs: Sequence[str], of_part: Callable[..., Scalars], ending: str = "", **more: Any
 ) -> dict[str, ColumnKind]:
     """Positions, velocities and accelerations, from an instant and "q", "qd" or "qdd"."""
     kinds = zip(("q", "qd", "qdd"), docs, ("", "_s", "_s2"), strict=True)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.model import JOINT_TYPES, Arm, Joint
 from armsim.plant.column_kinds import KINDS, ColumnKind, File
 from armsim.plant.instant import Instant
@@ -111,7 +111,7 @@ class Layout:
             made += [Column(quantity, joint.name, i) for i, joint in enumerate(joints) if _has(joint, kind.of)]
         return tuple(made)
 
-    def row(self, now: Instant) -> list[Scalar]:
+    def row(self, now: Instant) -> Scalars:
         """The numbers of a row."""
         return [value for _, kind, name in self._parts for value in kind.values(now, *name)]
 

@@ -9,7 +9,6 @@ and not at all on the last link. armsim's own motor (`armsim.actuation`, `armsim
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -17,7 +16,7 @@ from armsim.actuation import JointTorque
 from armsim.control import Seen
 from armsim.dynamics.aba import articulated_body
 from armsim.errors import Refusal, UsageError
-from armsim.expr import Scalar, absolute, both, exp, where, zero_where
+from armsim.expr import Scalar, Scalars, absolute, both, exp, where, zero_where
 from armsim.integrate import advanced
 from armsim.model import Arm, Joint
 from armsim.plant.plant import Plant, StepRule
@@ -54,9 +53,9 @@ class Evaluation:
         torques: Torques on the joints.
     """
 
-    qd: list[Scalar]
-    qdd: list[Scalar]
-    stuck: list[Scalar]
+    qd: Scalars
+    qdd: Scalars
+    stuck: Scalars
     torques: list[JointTorque]
 
 
@@ -115,17 +114,17 @@ class DynaMechsPlant(Plant):
         names = [joint.name for joint in self.arm.joints]
         return (*super().slots, *(f"stuck_{name}" for name in names), *(f"before_{name}" for name in names))
 
-    def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar = 0.0) -> list[Scalar]:
+    def initial_state(self, q: Scalars, qd: Scalars, landing: Scalar = 0.0) -> list[Scalar]:
         """All joints begin held, as in DynaMechs; one that moves, or is driven hard enough, is free at once."""
         n = self.arm.n
         return [*super().initial_state(q, qd)[: len(self.slots) - 2 * n], *[1.0] * n, *qd]
 
-    def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+    def sample(self, t: Scalar, state: Scalars) -> list[Scalar]:
         """As of the plain plant; flags and previous velocities stay."""
         n = self.arm.n
         return [*super().sample(t, state), *state[-2 * n :]]
 
-    def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
+    def step(self, t: Scalar, state: Scalars, dt: Scalar) -> list[Scalar]:
         """The state one step later, all of it advanced with the rates at its beginning."""
         x = self.parts(state)
         now = self._evaluate(t, state)
@@ -141,24 +140,24 @@ class DynaMechsPlant(Plant):
         )
         return [*after.flat(), *now.stuck, *now.qd]
 
-    def parts(self, state: Sequence[Scalar]) -> State:
+    def parts(self, state: Scalars) -> State:
         """Those of the plain plant."""
         return super().parts(state[: -2 * self.arm.n])
 
-    def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
+    def motion(self, t: Scalar, state: Scalars) -> tuple[Scalars, Scalars, list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t on."""
         now = self._evaluate(t, state)
         return now.qd, now.qdd, now.torques
 
-    def flags(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+    def flags(self, t: Scalar, state: Scalars) -> Scalars:
         """Which joints are held from time t on: 1 or 0 for each."""
         return self._evaluate(t, state).stuck
 
-    def torques(self, t: Scalar, state: Sequence[Scalar]) -> list[JointTorque]:
+    def torques(self, t: Scalar, state: Scalars) -> list[JointTorque]:
         """The torques that act from time t on, dry friction included."""
         return self._evaluate(t, state).torques
 
-    def _evaluate(self, t: Scalar, state: Sequence[Scalar]) -> Evaluation:
+    def _evaluate(self, t: Scalar, state: Scalars) -> Evaluation:
         n = self.arm.n
         parts = self.parts(state)
         flags, before = list(state[-2 * n : -n]), list(state[-n:])

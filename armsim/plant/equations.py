@@ -23,7 +23,7 @@ from armsim.dynamics import (
     momenta_and_forces,
     rnea,
 )
-from armsim.expr import Scalar, dot, fma, leaves, maximum, minus, plus, shared, where, with_jacobian
+from armsim.expr import Scalar, Scalars, dot, fma, leaves, maximum, minus, plus, shared, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.integrate.rate_jacobian import Matrix, Slopes
 from armsim.model import Arm
@@ -45,7 +45,7 @@ class Rates:
         w: Powers [W]; None where they are not wanted.
     """
 
-    qdd: list[Scalar]
+    qdd: Scalars
     z: Further
     w: Works | None
 
@@ -66,11 +66,11 @@ class Forces:
     """
 
     M: Matrix
-    f: list[Scalar]
-    lower: list[Scalar]
-    upper: list[Scalar]
+    f: Scalars
+    lower: Scalars
+    upper: Scalars
     slower: list[tuple[Scalar, Scalar]]
-    motors: list[Scalar]
+    motors: Scalars
     z: Further
     w: Works | None
 
@@ -88,12 +88,12 @@ class Damped:
     """
 
     M: Matrix
-    f: list[Scalar]
-    d: list[Scalar]
+    f: Scalars
+    d: Scalars
     laws: list[Law]
     z: Further
 
-    def velocities_after(self, v: Sequence[Scalar], h: Scalar) -> tuple[list[Scalar], list[Law], list[Scalar]]:
+    def velocities_after(self, v: Scalars, h: Scalar) -> tuple[Scalars, list[Law], Scalars]:
         """Velocities v' after h seconds, damping and laws implicit; and the laws with their impulses.
 
         (M + h D) (v' - v) = h f, with stops, limited commands and dry friction as functions of v'. Dry friction holds a joint
@@ -123,8 +123,8 @@ class JointLoads:
     """
 
     torques: list[JointTorque]
-    lower: list[Scalar]
-    upper: list[Scalar]
+    lower: Scalars
+    upper: Scalars
     z: Further
 
 
@@ -185,7 +185,7 @@ class Equations:
         """The equation of motion, split for implicit damping."""
         loads, laws = self.loads, VelocityLaws(self.loads)
 
-        def own(v: list[Scalar], t: Scalar, y: Motion, held: Held) -> list[Scalar]:
+        def own(v: Scalars, t: Scalar, y: Motion, held: Held) -> Scalars:
             """The torques that depend on a joint's own velocity, without those of laws."""
             y = y._replace(v=v)
             commands = [0.0 if laws.saturates(i) else u for i, u in enumerate(loads.commands(t, y, held))]
@@ -207,10 +207,10 @@ class Equations:
         return shared(damped, "damped")
 
     @cached_property
-    def powers(self) -> Callable[[Scalar, Motion, Sequence[Scalar], Held], Works]:
+    def powers(self) -> Callable[[Scalar, Motion, Scalars, Held], Works]:
         """The powers [W] of the loads at (t, y) on velocities v, without dry friction."""
 
-        def of_loads(t: Scalar, y: Motion, v: Sequence[Scalar], held: Held) -> Works:
+        def of_loads(t: Scalar, y: Motion, v: Scalars, held: Held) -> Works:
             # a contact's force jumps where it touches: at the end of a step it is that of the step's branch
             by_branch = self.loads.contacts.all and held.branch is not None
             torques = self.loads.acting(t, y, held).torques if by_branch else self.loads.torques(t, y, held)
@@ -230,7 +230,7 @@ class Equations:
 
         return shared(working, "working")
 
-    def _powers(self, q: Sequence[Scalar], v: Sequence[Scalar], torques: Sequence[JointTorque], held: Held) -> Works:
+    def _powers(self, q: Scalars, v: Scalars, torques: Sequence[JointTorque], held: Held) -> Works:
         outside = external_power(self.arm, q, v, self.loads.wrenches(q, held))
         return powers(torques, v, outside, self.loads.others)
 
@@ -238,9 +238,7 @@ class Equations:
     def slopes(self) -> Callable[..., tuple[list[Slopes], list[Slopes]]]:
         """The Jacobian of `imbalance` and of the rates of the further states, by time and motion."""
 
-        def left(
-            t: Scalar, y: Motion, held: Held, qdd: list[Scalar], sliding: list[Scalar]
-        ) -> tuple[list[Scalar], list[Scalar]]:
+        def left(t: Scalar, y: Motion, held: Held, qdd: Scalars, sliding: Scalars) -> tuple[Scalars, Scalars]:
             acting = self.loads.acting(t, y, held)
             further = acting.further
             return self.imbalance(y, held, acting, qdd, sliding), leaves(further)
@@ -253,9 +251,9 @@ class Equations:
         y: Motion,
         held: Held,
         acting: Acting,
-        qdd: Sequence[Scalar],
-        sliding: Sequence[Scalar],
-    ) -> list[Scalar]:
+        qdd: Scalars,
+        sliding: Scalars,
+    ) -> Scalars:
         """The residual of the equation of motion at accelerations qdd [N·m or N], n scalars: joint forces less inverse dynamics.
 
         By its derivatives at the true qdd, where it is zero, M dqdd = d(imbalance), with M = -d(imbalance)/dqdd.
@@ -282,22 +280,22 @@ class Equations:
     # for steps in positions and momenta; the external wrenches here do not follow the motion
 
     @cached_property
-    def mass(self) -> Callable[[Sequence[Scalar], Held], Matrix]:
+    def mass(self) -> Callable[[Scalars, Held], Matrix]:
         """The lower triangle of the mass matrix at joint positions q."""
         return shared(lambda q, held: crba(self.laden(held), q), "mass")
 
     @cached_property
-    def momenta(self) -> Callable[[Sequence[Scalar], Sequence[Scalar], Held], list[Scalar]]:
+    def momenta(self) -> Callable[[Scalars, Scalars, Held], Scalars]:
         """Generalised momenta M v at q."""
         return shared(lambda *given: self._momentum(*given)[0], "momenta")
 
     @cached_property
-    def mechanics(self) -> Callable[[Sequence[Scalar], Sequence[Scalar], Held], tuple[list[Scalar], list[Scalar]]]:
+    def mechanics(self) -> Callable[[Scalars, Scalars, Held], tuple[Scalars, Scalars]]:
         """Momenta, and the generalised forces besides joint loads; see `armsim.dynamics.momenta_and_forces`."""
         return shared(self._momentum, "mechanics")
 
     @cached_property
-    def tangent(self) -> Callable[..., tuple[tuple[list[Scalar], list[Scalar]], tuple[Matrix, Matrix]]]:
+    def tangent(self) -> Callable[..., tuple[tuple[Scalars, Scalars], tuple[Matrix, Matrix]]]:
         """`mechanics` and its Jacobian by velocities: the mass matrix, and the forces' derivatives."""
         both = with_jacobian(self._momentum, (1,), "tangent")
 
@@ -307,7 +305,7 @@ class Equations:
 
         return tangent
 
-    def _momentum(self, q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> tuple[list[Scalar], list[Scalar]]:
+    def _momentum(self, q: Scalars, v: Scalars, held: Held) -> tuple[Scalars, Scalars]:
         return momenta_and_forces(self.laden(held), q, v, self.loads.wrenches(q, held))
 
     @cached_property
@@ -324,20 +322,20 @@ class Equations:
         return lambda t, y, held: both(y, t, held)
 
     @cached_property
-    def outside_power(self) -> Callable[[Sequence[Scalar], Sequence[Scalar], Held], Scalar]:
+    def outside_power(self) -> Callable[[Scalars, Scalars, Held], Scalar]:
         """The power of external wrenches [W]."""
 
-        def power(q: Sequence[Scalar], v: Sequence[Scalar], held: Held) -> Scalar:
+        def power(q: Scalars, v: Scalars, held: Held) -> Scalar:
             return external_power(self.arm, q, v, self.loads.wrenches(q, held))
 
         return shared(power, "power")
 
 
-def less_bias(arm: Arm, y: Motion, tau: Sequence[Scalar], wrenches: Sequence[Wrench] | None) -> list[Scalar]:
+def less_bias(arm: Arm, y: Motion, tau: Scalars, wrenches: Sequence[Wrench] | None) -> Scalars:
     """The right-hand side of M qdd = tau - bias [N·m or N], n scalars."""
     return minus(tau, bias(arm, y.q, y.v, wrenches))
 
 
-def row_times(M: Matrix, i: int, x: Sequence[Scalar]) -> Scalar:
+def row_times(M: Matrix, i: int, x: Scalars) -> Scalar:
     """Row i of M x, M given by its lower triangle."""
     return dot([M[i][j] if j <= i else M[j][i] for j in range(len(x))], x)

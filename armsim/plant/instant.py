@@ -20,7 +20,7 @@ from armsim.dynamics import (
     mass_matrix,
     potential_energy,
 )
-from armsim.expr import Scalar, dot
+from armsim.expr import Scalar, Scalars, dot
 from armsim.model import Arm
 from armsim.records import record
 
@@ -43,35 +43,35 @@ class Instant:
     """
 
     arm: Arm
-    q: Sequence[Scalar]
-    qd: Sequence[Scalar]
-    qdd: Sequence[Scalar]
+    q: Scalars
+    qd: Scalars
+    qdd: Scalars
     torques: Sequence[JointTorque]
     algorithm: Algorithm
     internal: InternalWrenches
     desired: Desired | None = None
     touches: Mapping[str, Touch] = field(default_factory=dict)
-    windings: Sequence[Scalar] = ()
+    windings: Scalars = ()
 
-    def contact(self, name: str) -> Sequence[Scalar]:
+    def contact(self, name: str) -> Scalars:
         """Gap [m], normal force [N], magnitudes of friction [N] and slip [m/s], friction force [N]; by a contact's name."""
         touch = self.touches[name]
         return [touch.gap, touch.normal_force, touch.friction.norm, touch.slip.norm, *touch.friction]
 
-    def pose(self, frame: str = "tool") -> Sequence[Scalar]:
+    def pose(self, frame: str = "tool") -> Scalars:
         """Position [m] and unit quaternion of a frame in the world, by its name."""
         return frame_pose(self.arm, self.q, self.arm.frame(frame)).coordinates
 
-    def velocity(self, frame: str = "tool") -> Sequence[Scalar]:
+    def velocity(self, frame: str = "tool") -> Scalars:
         """Velocity of a frame's origin [m/s] and angular velocity [rad/s] along the world's axes, by the frame's name."""
         w, v = frame_velocity(self.arm, self.q, self.qd, self.arm.frame(frame))
         return [*v, *w]
 
-    def distance(self, pair: str) -> Sequence[Scalar]:
+    def distance(self, pair: str) -> Scalars:
         """Least distance of a pair of `Arm.pairs` [m], by its name."""
         return distances(self.arm, self.q, [pair])
 
-    def wrench(self, name: str) -> Sequence[Scalar]:
+    def wrench(self, name: str) -> Scalars:
         """Force [N] and moment [N·m] at the base, a joint or a frame, by its name; see `InternalWrenches`."""
         moment, force = self.internal.at(name)
         return [*force, *moment]
@@ -85,7 +85,7 @@ class Instant:
         moved = [dot(row, self.qd) for row in mass_matrix(self.arm, self.q)]
         return dot(moved, self.qd) / 2, potential
 
-    def powered(self, kind: str) -> list[Scalar]:
+    def powered(self, kind: str) -> Scalars:
         """An electrical quantity of every joint that has an electric motor."""
         return [getattr(torque, kind) for torque in self.of_drives(self.torques) if torque.voltage is not None]
 
@@ -102,10 +102,10 @@ class Instant:
         return values[len(self.arm.drivers) :]
 
     @property
-    def couplings(self) -> Sequence[Scalar]:
+    def couplings(self) -> Scalars:
         """The force of every coupling on its follower [N·m or N]."""
         return coupling_forces(self.internal, self.torques)
 
-    def of_followers(self, values: Sequence[Scalar]) -> Sequence[Scalar]:
+    def of_followers(self, values: Scalars) -> Scalars:
         """Those of values for all links that are of followers."""
         return [value for link, value in zip(self.arm.links, values, strict=True) if link.mimic is not None]

@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from armsim.dynamics import Law, clipped_solve
-from armsim.expr import Scalar, absolute, both, either, negated, where
+from armsim.expr import Scalar, Scalars, absolute, both, either, negated, where
 from armsim.plant.equations import Forces
 from armsim.plant.system import by_joint
 from armsim.records import record
@@ -58,7 +58,7 @@ class Latches:
         self.limits = dict(limits)
         self.joints = tuple(i for i in range(len(self.dry)) if self.dry[i] or i in self.limits)
 
-    def places(self, v: Sequence[Scalar], mode: Sequence[Scalar] = ()) -> list[LatchPlace]:
+    def places(self, v: Scalars, mode: Scalars = ()) -> list[LatchPlace]:
         """The place of every joint at velocities v [rad/s or m/s], or in a known `StickSlipMode.mode`, for those not `OPEN`."""
         found = []
         for i, x in enumerate(v):
@@ -90,7 +90,7 @@ class Latches:
         least, most = where(up, lower + forwards, upper), where(up, lower, upper + backwards)
         return where(at_limit, least, lower), where(at_limit, most, upper)
 
-    def solved(self, now: Forces, places: Sequence[LatchPlace]) -> tuple[list[Scalar], list[Scalar]]:
+    def solved(self, now: Forces, places: Sequence[LatchPlace]) -> tuple[list[Scalar], Scalars]:
         """Joint accelerations, and what holds or slows each joint: one at such a velocity is held or leaves it."""
         lower, upper = list(now.lower), list(now.upper)
         for i in self.joints:
@@ -103,7 +103,7 @@ class Latches:
         a, latched = clipped_solve(now.M, now.f, laws, [0.0] * len(places))
         return a, by_joint(laws, latched, len(places))
 
-    def laws(self, lower: Sequence[Scalar], upper: Sequence[Scalar], free: Sequence[Any] | None = None) -> list[Law]:
+    def laws(self, lower: Scalars, upper: Scalars, free: Sequence[Any] | None = None) -> list[Law]:
         """The laws on the joints that may be held."""
         free = free or [False] * len(lower)
         return [Law(i, lower[i], upper[i], free=free[i]) for i in self.joints]

@@ -18,7 +18,7 @@ from typing import Any
 from armsim.control import Controller, Memory, linear_slots
 from armsim.dynamics import frame_pose, is_large, solve_held
 from armsim.errors import UsageError
-from armsim.expr import Scalar, both, differentiable, flatten, leaves, unflatten, where, with_jacobian
+from armsim.expr import Scalar, Scalars, both, differentiable, flatten, leaves, unflatten, where, with_jacobian
 from armsim.integrate import Motion
 from armsim.plant.driven import held
 from armsim.plant.plant import Plant
@@ -77,10 +77,10 @@ class Linearization:
 
     plant: Plant
     t: float
-    q: list[float]
-    qd: list[float]
-    qdd: list[float]
-    u: list[float]
+    q: Scalars
+    qd: Scalars
+    qdd: Scalars
+    u: Scalars
     currents: list[float]
     held: tuple[bool, ...]
     M: Rows
@@ -197,11 +197,11 @@ class Linearizer:
         self._tool = with_jacobian(lambda q: [*frame_pose(moving, q, moving.tool).position], (0,), "tool", large)
         self._feedback = with_jacobian(self._commanded, (0, 1, 2, 3), "feedback", large)
 
-    def at(self, t: float, state: Sequence[Scalar]) -> Linearization:
+    def at(self, t: float, state: Scalars) -> Linearization:
         """The plant linearised about a state at time t [s]; for the state see `Plant.slots`."""
         plant, n = self.plant, self.plant.arm.n
         x = plant.parts(state)
-        u: list[float] = []
+        u: Scalars = []
         if plant.command is not None:
             u = (
                 x.held
@@ -238,12 +238,12 @@ class Linearizer:
     def _residual(
         self,
         y: Motion,
-        u: list[Scalar],
-        currents: list[Scalar],
-        qdd: list[Scalar],
+        u: Scalars,
+        currents: Scalars,
+        qdd: Scalars,
         t: Scalar,
-        sliding: list[Scalar],
-    ) -> tuple[list[Scalar], list[Scalar]]:
+        sliding: Scalars,
+    ) -> tuple[Scalars, Scalars]:
         """The residual of the equation of motion, and the rates of the currents."""
         plant, fixed = self._driven, Held(t, u, currents)
         torques = plant.loads.torques(t, y, fixed)
@@ -267,8 +267,8 @@ class Linearizer:
         return LinearFeedback(K=K, Kz=[by_z for *_, by_z in commands], Z=Z, Zz=[by_z for *_, by_z in rates])
 
     def _commanded(
-        self, q: list[Scalar], qd: list[Scalar], currents: list[Scalar], remembered: list[Scalar], t: Scalar
-    ) -> tuple[list[Scalar], list[Scalar]]:
+        self, q: Scalars, qd: Scalars, currents: Scalars, remembered: Scalars, t: Scalar
+    ) -> tuple[Scalars, Scalars]:
         """Commands; and the rates of what is remembered, or of sampled control what is remembered after the sample."""
         command, seen = self.plant.command, self.plant.loads.measured(q, qd, currents)
         assert isinstance(command, Controller)

@@ -32,7 +32,7 @@ from armsim.dynamics import (
     joint_forces,
     link_wrenches,
 )
-from armsim.expr import Scalar, Switches, Table, absolute, negated
+from armsim.expr import Scalar, Scalars, Switches, Table, absolute, negated
 from armsim.integrate import Motion
 from armsim.model import Arm, Coupling, Joint, Motor
 from armsim.plant.pickup import works_of
@@ -151,7 +151,7 @@ class Loads:
         """What a continuous controller knows of the arm."""
         return self.measured(y.q, y.v, self.currents(y, held))
 
-    def measured(self, q: Sequence[Scalar], v: Sequence[Scalar], currents: Sequence[Scalar]) -> Seen:
+    def measured(self, q: Scalars, v: Scalars, currents: Scalars) -> Seen:
         """What a controller knows of the arm: positions and velocities of joints, or where its encoders are there, of rotors."""
         known = dict(zip(self.inductive, currents, strict=True))
         if self.measures_rotors:
@@ -199,19 +199,19 @@ class Loads:
         bounds = list(map(weakened, self.arm.joints, acting.lower, acting.upper, y.v))
         return replace(acting, lower=[lower for lower, _ in bounds], upper=[upper for _, upper in bounds])
 
-    def sides(self, t: Scalar, y: Motion, held: Held) -> list[Scalar]:
+    def sides(self, t: Scalar, y: Motion, held: Held) -> Scalars:
         """The sides of the switches."""
         return self.switches.sides(t, y, self._free(held))
 
-    def margins(self, t: Scalar, y: Motion, held: Held, unsure: Scalar) -> list[Scalar]:
+    def margins(self, t: Scalar, y: Motion, held: Held, unsure: Scalar) -> Scalars:
         """The margins of the switches on the branch that is held; see `armsim.expr.Switches.margins`."""
         return self.switches.margins(self._sides(held), t, y, self._free(held), unsure=unsure)
 
-    def spares(self, t: Scalar, y: Motion, held: Held) -> list[Scalar]:
+    def spares(self, t: Scalar, y: Motion, held: Held) -> Scalars:
         """Lower bounds of the margins."""
         return self.switches.spares(self._sides(held), t, y, self._free(held))
 
-    def _sides(self, held: Held) -> list[Scalar]:
+    def _sides(self, held: Held) -> Scalars:
         assert held.branch is not None
         assert held.branch.sides is not None
         return held.branch.sides
@@ -274,7 +274,7 @@ class Loads:
             torque.contact = force
         return torques
 
-    def law_forces(self, t: Scalar, y: Motion, held: Held, of: Sequence[ExternalWrench]) -> list[Scalar]:
+    def law_forces(self, t: Scalar, y: Motion, held: Held, of: Sequence[ExternalWrench]) -> Scalars:
         """The joint forces of external wrenches that follow the motion [N·m or N]; none if there are none."""
         wrenches = link_wrenches(self.arm, held.since, y.q, of, t, y.v, y.z.contacts)
         return [] if wrenches is None else joint_forces(self.arm, y.q, wrenches)
@@ -282,8 +282,8 @@ class Loads:
     def all_wrenches(
         self,
         t: Scalar,
-        q: Sequence[Scalar],
-        v: Sequence[Scalar],
+        q: Scalars,
+        v: Scalars,
         held: Held,
         at: str | None = None,
         states: Mapping[str, Scalar] | None = None,
@@ -292,19 +292,17 @@ class Loads:
         of = [wrench for wrench in (*self.external, *self.contacts.acting) if at in (None, wrench.at.name)]
         return link_wrenches(self.arm, held.since, q, of, t, v, states)
 
-    def currents(self, y: Motion, held: Held) -> list[Scalar]:
+    def currents(self, y: Motion, held: Held) -> Scalars:
         """The armature currents that are states [A], in the order of `inductive`."""
-        currents: list[Scalar] = y.z.currents if self.integrated else held.currents
+        currents: Scalars = y.z.currents if self.integrated else held.currents
         return currents
 
-    def wrenches(self, q: Sequence[Scalar], held: Held) -> list[Wrench] | None:
+    def wrenches(self, q: Scalars, held: Held) -> list[Wrench] | None:
         """The external wrenches on the links that do not follow the motion; they begin and end only between steps."""
         steady = [wrench for wrench in self.external if not wrench.follows]
         return link_wrenches(self.arm, held.since, q, steady)
 
-    def dry_bounds(
-        self, torques: Sequence[JointTorque], v: Sequence[Scalar] | None = None
-    ) -> tuple[list[Scalar], list[Scalar]]:
+    def dry_bounds(self, torques: Sequence[JointTorque], v: Scalars | None = None) -> tuple[Scalars, Scalars]:
         """Lower and upper bounds of every joint's dry friction [N·m or N], at joint velocities v, or at rest."""
         joints = zip(self.arm.joints, torques, v or [None] * self.arm.n, strict=True)
         bounds = [dry_bounds(joint, torque.motor, x) for joint, torque, x in joints]
@@ -318,7 +316,7 @@ class Loads:
         currents = self.current_rates(y, held, torques) if self.integrated else []
         return Further(control, currents, self.contacts.rates(t, y), self.windings.rates(y.z.windings, torques))
 
-    def current_rates(self, y: Motion, held: Held, torques: Sequence[JointTorque]) -> list[Scalar]:
+    def current_rates(self, y: Motion, held: Held, torques: Sequence[JointTorque]) -> Scalars:
         """Rates of the armature currents that are states [A/s], in the order of `inductive`."""
         pairs = zip(self.armatures(y), self.currents(y, held), strict=True)
         return [dc.current_rate(motor, x, torques[at].supply, y.v[at]) for (at, motor), x in pairs]
@@ -330,8 +328,8 @@ class Loads:
 
     def powers(
         self,
-        q: Sequence[Scalar],
-        v: Sequence[Scalar],
+        q: Scalars,
+        v: Scalars,
         torques: Sequence[JointTorque],
         wrenches: Sequence[Wrench] | None,
     ) -> Works | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.actuation import Works, powers
 from armsim.dynamics import solve_held, solve_ldl
-from armsim.expr import Scalar, chosen, dot, fma, leaves, mapped, maximum, minus, plus, zero_where
+from armsim.expr import Scalar, Scalars, chosen, dot, fma, leaves, mapped, maximum, minus, plus, zero_where
 from armsim.integrate import MomentumEquation, Motion, advanced
 from armsim.integrate.lu import LU, welded
 from armsim.plant.equations import Equations, JointLoads
@@ -23,7 +23,7 @@ class Line:
         slopes: Derivative by each velocity.
     """
 
-    def __init__(self, value: Scalar, slopes: list[Scalar]) -> None:
+    def __init__(self, value: Scalar, slopes: Scalars) -> None:
         self.value = value
         self.slopes = slopes
 
@@ -34,7 +34,7 @@ class Line:
         """factor times the quantity"""
         return Line(factor * self.value, [factor * slope for slope in self.slopes])
 
-    def __call__(self, change: Sequence[Scalar]) -> Scalar:
+    def __call__(self, change: Scalars) -> Scalar:
         return dot(self.slopes, change, self.value)
 
     @staticmethod
@@ -99,26 +99,26 @@ class ArmMomentum(MomentumEquation):
             W[i][i] = W[i][i] + maximum(-self._damping[i][i], 0.0)
         self._factors = LU(welded(stuck, W))
 
-    def mechanics(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def mechanics(self, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
         """Momenta, and the forces of the links' motion, gravity and external wrenches, for q and v at mid-step."""
         return self._equations.mechanics(q, v, self._held)
 
-    def residual(self, v: Sequence[Scalar], p: Sequence[Scalar], forces: Sequence[Scalar]) -> list[Scalar]:
+    def residual(self, v: Scalars, p: Scalars, forces: Scalars) -> Scalars:
         """The residual p₀ + h/2 f - p of the momentum equation; p and forces as of `mechanics`. Zero where held."""
         known = advanced(self._known, self._half, forces)
         rest = [dot(damping, v, a - b) for a, damping, b in zip(known, self._damping, p, strict=True)]
         return zero_where(self.held, rest) if self.held else rest
 
-    def momenta(self, p: Sequence[Scalar], change: Sequence[Scalar]) -> list[Scalar]:
+    def momenta(self, p: Scalars, change: Scalars) -> Scalars:
         """Momenta p at mid-step, updated to first order for a correction of the velocities and h/2 times it of the positions."""
         return [dot(row, change, p_i) for row, p_i in zip(self._mass, p, strict=True)]
 
-    def velocities(self, q: Sequence[Scalar], p: Sequence[Scalar]) -> list[Scalar]:
+    def velocities(self, q: Scalars, p: Scalars) -> Scalars:
         """v with M(q) v = p, exactly zero where held."""
         M = self._equations.mass(q, self._held)
         return solve_held(M, p, self.held) if self.held else solve_ldl(M, p)
 
-    def further(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Further, Works | None]:
+    def further(self, q: Scalars, v: Scalars) -> tuple[Further, Works | None]:
         """Rates of the further states, and powers, at mid-step."""
         change = minus(v, self._y.v)
         z: Further = mapped(lambda line: line(change), self._z)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from armsim.dynamics import crba, momenta, potential_energy, solve_ldl
-from armsim.expr import Scalar, absolute, chosen, dot, when, where
+from armsim.expr import Scalar, Scalars, absolute, chosen, dot, when, where
 from armsim.integrate.method import FAILED
 from armsim.model import Arm, Payload
 from armsim.plant.state import State
@@ -51,7 +51,7 @@ def exchanged(arm: Arm, t: Scalar, dt: Scalar, x: State) -> State:
     due: Scalar = sum((absolute(b - a) for a, b in carried), start=0.0)
     due = where(absolute(x.qd[0]) < FAILED, due, 0.0)  # or no step led there
 
-    def exchange(v: list[Scalar], others: dict[str, Scalar]) -> list[object]:
+    def exchange(v: Scalars, others: dict[str, Scalar]) -> list[object]:
         kept = replace(
             arm,
             payloads=tuple(payload.scaled(payload.share(during) * payload.share(after)) for payload in arm.payloads),

@@ -21,6 +21,7 @@ from armsim.dynamics import Algorithm, ExternalWrench, InternalWrenches
 from armsim.errors import Refusal
 from armsim.expr import (
     Scalar,
+    Scalars,
     Structure,
     absolute,
     chosen,
@@ -170,7 +171,7 @@ class Plant:
         nothing = [0.0] * self.arm.n
         return tuple(f"ahead{i}" for i in range(len(leaves(self._begin(nothing, nothing, 0.0).ahead))))
 
-    def initial_state(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar = 0.0) -> list[Scalar]:
+    def initial_state(self, q: Scalars, qd: Scalars, landing: Scalar = 0.0) -> list[Scalar]:
         """The state at joint positions q and velocities qd, all else zero; the first sample is still to be taken.
 
         Windings are as warm as the ambient.
@@ -183,7 +184,7 @@ class Plant:
         """
         return self._begin(q, qd, landing).flat()
 
-    def _begin(self, q: Sequence[Scalar], qd: Sequence[Scalar], landing: Scalar) -> State:
+    def _begin(self, q: Scalars, qd: Scalars, landing: Scalar) -> State:
         q, qd = [*q, *self._wound(q)], [*qd, *(qd[j] for j, _, _ in self.loads.elastic)]
         x = State(
             q=q,
@@ -201,7 +202,7 @@ class Plant:
             x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, len(self.loads.latched))
         return x
 
-    def _wound(self, q: Sequence[Scalar]) -> list[Scalar]:
+    def _wound(self, q: Scalars) -> Scalars:
         """The positions of the rotors whose couplings hold their joints at rest at q [rad or m]."""
         if not self.loads.elastic:
             return []
@@ -209,7 +210,7 @@ class Plant:
         tau = drive_torques(self.arm.at(0.0), q, still, still)
         return [q[j] + coupling.twist(tau[j]) for j, _, coupling in self.loads.elastic]
 
-    def parts(self, state: Sequence[Scalar]) -> State:
+    def parts(self, state: Scalars) -> State:
         """A state by its parts."""
         made: State = unflatten(self._structure, state)
         return made
@@ -220,7 +221,7 @@ class Plant:
         nothing = [0.0] * self.arm.n
         return flatten(self._begin(nothing, nothing, 0.0))[1]
 
-    def sample(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+    def sample(self, t: Scalar, state: Scalars) -> list[Scalar]:
         """The state after sampling the command at time t [s]; the joints have not moved."""
         x = self.parts(state)
         command = self.command
@@ -240,7 +241,7 @@ class Plant:
         """Whether it remembers from step to step how far contacts were; an adaptive method looks at the start of each."""
         return self.apart is not None and self.integrator.adaptive is None
 
-    def step(self, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> list[Scalar]:
+    def step(self, t: Scalar, state: Scalars, dt: Scalar) -> list[Scalar]:
         """The state one step later: command, torque, accelerate, integrate.
 
         A step in which no contact can touch is made without them, by how far joints have moved since the least gap was seen.
@@ -339,11 +340,11 @@ class Plant:
         """Whether it follows a reference that moves."""
         return isinstance(self.command, Controller) and not isinstance(self.command.reference, Constant)
 
-    def observe(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+    def observe(self, t: Scalar, state: Scalars) -> Scalars:
         """The row of `layout` at time t [s]."""
         return self.layout.row(self.instant(t, state))
 
-    def instant(self, t: Scalar, state: Sequence[Scalar]) -> Instant:
+    def instant(self, t: Scalar, state: Scalars) -> Instant:
         """The state at time t [s], and the accelerations and torques that act from then on."""
         qd, qdd, torques = self.motion(t, state)
         x = self.parts(state)
@@ -358,7 +359,7 @@ class Plant:
         )
         return Instant(arm, x.q, qd, qdd, torques, self.algorithm, internal, desired, touches, x.windings)
 
-    def motion(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar], list[JointTorque]]:
+    def motion(self, t: Scalar, state: Scalars) -> tuple[Scalars, Scalars, list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t [s] on, of the joints of the mechanism."""
         x = self.parts(state)
         y, held = self.motion_of(x), self.held(t, x)
@@ -375,12 +376,12 @@ class Plant:
             torque.dry = dry
         return x.qd, qdd, torques
 
-    def torques(self, t: Scalar, state: Sequence[Scalar]) -> list[JointTorque]:
+    def torques(self, t: Scalar, state: Scalars) -> list[JointTorque]:
         """The torques that act from time t [s] on, likewise, without dry friction: it takes the accelerations to know it."""
         x = self.parts(state)
         return self.loads.torques(t, self.motion_of(x), self.held(t, x))
 
-    def saturated(self, t: Scalar, state: Sequence[Scalar]) -> list[Any]:
+    def saturated(self, t: Scalar, state: Scalars) -> list[Any]:
         """Whether a limit of the command, the motor or its amplifier acts from time t [s] on, one condition per joint."""
         x, loads, command = self.parts(state), self.loads, self.command
         if command is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from armsim.actuation import JointTorque, Works
 from armsim.control import Memory
-from armsim.expr import Scalar, leaves
+from armsim.expr import Scalar, Scalars, leaves
 from armsim.integrate import Ahead
 from armsim.records import record
 
@@ -24,7 +24,7 @@ class Clearance:
     """
 
     gap: Scalar
-    q: list[Scalar]
+    q: Scalars
     since: Scalar
 
 
@@ -46,16 +46,16 @@ class State:
         clearance: See there; None where every step counts contacts.
     """
 
-    q: list[Scalar]
-    qd: list[Scalar]
+    q: Scalars
+    qd: Scalars
     control: Memory
     held: list[Scalar]
     currents: list[Scalar]
-    memory: list[Scalar]
+    memory: Scalars
     works: Works | None
     ahead: Ahead | None = None
     contacts: dict[str, Scalar] = field(default_factory=dict)
-    windings: list[Scalar] = field(default_factory=list)
+    windings: Scalars = field(default_factory=list)
     clearance: Clearance | None = None
 
     def flat(self) -> list[Scalar]:
@@ -105,9 +105,9 @@ class Further:
     """
 
     control: Any
-    currents: list[Scalar]
+    currents: Scalars
     contacts: dict[str, Scalar] = field(default_factory=dict)
-    windings: list[Scalar] = field(default_factory=list)
+    windings: Scalars = field(default_factory=list)
 
 
 @record(frozen=False)
@@ -119,7 +119,7 @@ class Branch:
         middle: A time within the step, whose piece of recorded inputs counts [s].
     """
 
-    sides: list[Scalar] | None
+    sides: Scalars | None
     middle: Scalar
 
 
@@ -135,8 +135,8 @@ class Held:
     """
 
     since: Scalar
-    commands: list[Scalar]
-    currents: list[Scalar]
+    commands: Scalars
+    currents: Scalars
     branch: Branch | None = None
 
 
@@ -156,7 +156,7 @@ class Acting:
     """
 
     torques: list[JointTorque]
-    lower: list[Scalar]
-    upper: list[Scalar]
+    lower: Scalars
+    upper: Scalars
     slower: list[tuple[Scalar, Scalar]]
     further: Further

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from armsim.actuation import motor as dc
 from armsim.actuation import unpowered
 from armsim.control import Controller, Now
 from armsim.dynamics import gravity_torque, rnea
-from armsim.expr import Scalar, minus
+from armsim.expr import Scalar, Scalars, minus
 from armsim.plant.plant import Plant
 from armsim.plant.state import Held
 
 
-def holding_command(plant: Plant, t: Scalar, q: Sequence[Scalar]) -> list[Scalar]:
+def holding_command(plant: Plant, t: Scalar, q: Scalars) -> Scalars:
     """The commands that hold an arm at rest at q at time t [s], without dry friction [V, A, N·m or N]."""
     zeros = [0.0] * plant.arm.n
     return moving_command(plant, t, q, zeros, zeros)
 
 
-def moving_command(
-    plant: Plant, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]
-) -> list[Scalar]:
+def moving_command(plant: Plant, t: Scalar, q: Scalars, qd: Scalars, qdd: Scalars) -> Scalars:
     """The commands that move an arm through a state with accelerations qdd at time t [s], dry friction left aside."""
     wrenches = plant.loads.all_wrenches(t, q, qd, Held(t, [], []))
     forces, commands = rnea(plant.arm.at(t), q, qd, qdd, wrenches), []
@@ -36,7 +33,7 @@ def moving_command(
     return commands
 
 
-def steady_state(plant: Plant, t: Scalar, q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[Scalar]:
+def steady_state(plant: Plant, t: Scalar, q: Scalars, qd: Scalars) -> Scalars:
     """The state at time t [s] at joint positions q and velocities qd, as if the command had long been the one it is there.
 
     Filters and currents have settled, encoders have read such a motion, without counts or noise; the commands on their way, and

@@ -34,6 +34,7 @@ from armsim.dynamics import (
 )
 from armsim.expr import (
     Scalar,
+    Scalars,
     absolute,
     both,
     chosen,
@@ -95,9 +96,7 @@ class StickSlip(ArmSystem):
         """The arm in its mode and on its branch at (t, y), for a step of length h [s]."""
         return StickSlip(self.equations, self.decided(t, y, h)).within(t, y)
 
-    def at_instant(
-        self, t: Scalar, y: Motion, mode: Sequence[Scalar]
-    ) -> tuple[list[Scalar], list[Scalar], dict[int, tuple[Any, Scalar]]]:
+    def at_instant(self, t: Scalar, y: Motion, mode: Scalars) -> tuple[Scalars, Scalars, dict[int, tuple[Any, Scalar]]]:
         """Joint accelerations and dry friction at (t, y); of governed motors whether they are slowed, and their torque then.
 
         Args:
@@ -114,7 +113,7 @@ class StickSlip(ArmSystem):
             dry[i] = where(places[i].slow, latched[i] - drive, latched[i])
         return a, dry, slowed
 
-    def _drives(self, now: Forces, latched: Sequence[Scalar], v: Sequence[Scalar]) -> dict[int, Scalar]:
+    def _drives(self, now: Forces, latched: Scalars, v: Scalars) -> dict[int, Scalar]:
         """By how much the governed motors' torques differ from those without their limit of speed [N·m or N], by joint.
 
         Args:
@@ -126,7 +125,7 @@ class StickSlip(ArmSystem):
         motors = zip(self.latches.limits, now.motors, strict=True)
         return {i: against_dry_friction(joints[i], full + latched[i], v[i]) - full for i, full in motors}
 
-    def worked(self, now: Forces, latched: Sequence[Scalar], v: Sequence[Scalar]) -> Works | None:
+    def worked(self, now: Forces, latched: Scalars, v: Scalars) -> Works | None:
         """The powers of all that acts [W], what holds or slows the joints included; None where they are not wanted."""
         found = worked(now.w, latched, v)
         if found is None or not self.latches.limits:
@@ -178,7 +177,7 @@ class StickSlipMode(StickSlip):
         latched = self._latched(now, sliding, a)
         return Motion(y.v, a, self._further(now, latched, y), self.worked(now, latched, y.v))
 
-    def _further(self, now: Forces, latched: Sequence[Scalar], y: Motion) -> Further:
+    def _further(self, now: Forces, latched: Scalars, y: Motion) -> Further:
         """Rates of the further states; a motor slowed by its limit of speed heats its winding by its current then."""
         windings, rates = self.equations.loads.windings, [*now.z.windings]
         if not rates or not self.latches.limits:
@@ -203,7 +202,7 @@ class StickSlipMode(StickSlip):
         now = self.equations.working(t, y.states, self.held)
         return self.worked(now, self._sliding(now), y.v)
 
-    def _latched(self, now: Forces, sliding: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+    def _latched(self, now: Forces, sliding: Scalars, a: Scalars) -> Scalars:
         """What holds or slows each joint at accelerations a; that of a joint held at rest, which does no work, as if it slid."""
         return [
             where(self.stuck[i], row_times(now.M, i, a) - now.f[i], x) if i in self.latches.limits else x
@@ -234,7 +233,7 @@ class StickSlipMode(StickSlip):
                 slips.append(where(self.stuck[i], 1.0, where(self.fast[i], -spare, spare)))
         return slips
 
-    def holding(self, t: Scalar, y: Motion) -> list[Scalar]:
+    def holding(self, t: Scalar, y: Motion) -> Scalars:
         """How much more force would let go of every joint that is held."""
         now = self.forces(t, y)
         total = plus(now.f, self._sliding(now))
@@ -251,12 +250,12 @@ class StickSlipMode(StickSlip):
         return margins
 
     @property
-    def mode(self) -> list[Scalar]:  # type: ignore[override]  # computed when it is asked for
+    def mode(self) -> Scalars:  # type: ignore[override]  # computed when it is asked for
         """Of every joint that may be held: 0 where it is, else the side to which it moves, `FASTER` times that beyond a limit."""
         return [where(self.stuck[i], 0.0, self._sides[i]) for i in self.latches.joints]
 
     @property
-    def _sides(self) -> list[Scalar]:
+    def _sides(self) -> Scalars:
         return [
             where(up, where(fast, FASTER, 1.0), where(fast, -FASTER, -1.0))
             for up, fast in zip(self.up, self.fast, strict=True)
@@ -272,7 +271,7 @@ class StickSlipMode(StickSlip):
         passed: Any = False
         lower: list[Scalar] = [0.0] * len(after.v)
         upper = list(lower)
-        at: list[Scalar] = list(lower)
+        at = list(lower)
         for i in self.latches.joints:
             v, up, stuck = after.v[i], self.up[i], self.stuck[i]
             back = either(both(up, v < 0.0), both(negated(up), v > 0.0))
@@ -297,7 +296,7 @@ class StickSlipMode(StickSlip):
         w = worked(after.w, by_joint(laws, impulses, len(v)), mean(v, after.v))
         return chosen(passed, after._replace(v=v, w=w), after)
 
-    def _sliding(self, now: Forces) -> list[Scalar]:
+    def _sliding(self, now: Forces) -> Scalars:
         """Dry friction of the joints that move, less what a limit of speed takes away from their motors."""
         return [
             slide(now, i, self.up[i], self.fast[i]) if i in self.latches.joints else 0.0 for i in range(len(self.up))

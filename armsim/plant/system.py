@@ -9,7 +9,7 @@ from typing import Any
 
 from armsim.actuation import Works
 from armsim.dynamics import Law, crba
-from armsim.expr import Scalar, absolute, dot, leaves, lookup, minimum, where
+from armsim.expr import Scalar, Scalars, absolute, dot, leaves, lookup, minimum, where
 from armsim.integrate import MomentumEquation, Motion, RateJacobian, System, advanced
 from armsim.plant.equations import Damped, Equations
 from armsim.plant.midpoint import ArmMomentum
@@ -46,7 +46,7 @@ class ArmSystem(System):
         """The powers [W]; None where they are not wanted."""
         return self.powers_at(t, y, y.v)
 
-    def powers_at(self, t: Scalar, y: Motion, v: Sequence[Scalar]) -> Works | None:
+    def powers_at(self, t: Scalar, y: Motion, v: Scalars) -> Works | None:
         """The powers of the loads at (t, y) on velocities v, without dry friction [W]; None where not wanted."""
         return None if y.w is None else self.equations.powers(t, y.states, v, self.held)
 
@@ -77,7 +77,7 @@ class ArmSystem(System):
         """The exact Jacobian at (t, y), where the rates are k."""
         return self.slopes_at(t, y, k, [0.0] * len(y.v))
 
-    def slopes_at(self, t: Scalar, y: Motion, k: Motion, sliding: Sequence[Scalar]) -> RateJacobian:
+    def slopes_at(self, t: Scalar, y: Motion, k: Motion, sliding: Scalars) -> RateJacobian:
         """The same, with joints slipping against dry friction: in direction 1, -1, or 0 where there is none."""
         forces, further = self.equations.slopes(t, y.states, self.held, list(k.v), list(sliding))
         return RateJacobian.of(crba(self.equations.laden(self.held), y.q), forces, further)
@@ -100,11 +100,11 @@ class ArmSystem(System):
         held = replace(self.held, branch=Branch(None, t + h / 2))
         return replace(held, branch=Branch(self.equations.loads.sides(t, y.states, held), t + h / 2))
 
-    def margins(self, t: Scalar, y: Motion, unsure: Scalar = 0.0) -> list[Scalar]:
+    def margins(self, t: Scalar, y: Motion, unsure: Scalar = 0.0) -> Scalars:
         """Those of the switches of what acts, on the branch that is held."""
         return [] if self.held.branch is None else self.equations.loads.margins(t, y.states, self.held, unsure)
 
-    def spares(self, t: Scalar, y: Motion) -> list[Scalar]:
+    def spares(self, t: Scalar, y: Motion) -> Scalars:
         """Lower bounds of the margins."""
         return [] if self.held.branch is None else self.equations.loads.spares(t, y.states, self.held)
 
@@ -112,7 +112,7 @@ class ArmSystem(System):
         """Those of contacts [m], and their rates [m/s]."""
         return [] if self.held.branch is None else self.equations.loads.contacts.approaches(y.q, y.v)
 
-    def room(self, y: Motion) -> Callable[[Sequence[Scalar]], Any]:
+    def room(self, y: Motion) -> Callable[[Scalars], Any]:
         contacts = self.equations.loads.contacts
         return partial(contacts.clear, contacts.seen(y.q))
 
@@ -125,7 +125,7 @@ class ArmSystem(System):
     def relaxed(self, y: Motion, end: Motion, h: Scalar) -> Motion:
         return touching(end, self.equations.loads.contacts.relaxed(y.z.contacts, y.q, end.q, h))
 
-    def crossings(self, start: Motion, at: Motion) -> list[Scalar]:
+    def crossings(self, start: Motion, at: Motion) -> Scalars:
         """Slips; and the distance of every joint from the ends of its range, positive on the side on which the step began."""
         guards = self.slips(at)
         for joint, before, after in zip(self.equations.arm.joints, start.q, at.q, strict=True):
@@ -144,12 +144,12 @@ def touching(y: Motion, contacts: dict[str, Scalar]) -> Motion:
     return y._replace(z=replace(y.z, contacts=contacts))
 
 
-def mean(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+def mean(a: Scalars, b: Scalars) -> Scalars:
     """(a + b) / 2"""
     return [(x + y) / 2 for x, y in zip(a, b, strict=True)]
 
 
-def by_joint(laws: Sequence[Law], forces: Sequence[Scalar], n: int) -> list[Scalar]:
+def by_joint(laws: Sequence[Law], forces: Scalars, n: int) -> Scalars:
     """The sum of the laws' forces on each of n joints."""
     total: list[Scalar] = [0.0] * n
     for law, force in zip(laws, forces, strict=True):
@@ -157,7 +157,7 @@ def by_joint(laws: Sequence[Law], forces: Sequence[Scalar], n: int) -> list[Scal
     return total
 
 
-def worked(w: Works | None, friction: Sequence[Scalar], v: Sequence[Scalar]) -> Works | None:
+def worked(w: Works | None, friction: Scalars, v: Scalars) -> Works | None:
     """Powers or works with those of dry friction added.
 
     Args:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property, reduce
 from typing import Any
 
 from armsim.control import Memory
 from armsim.dynamics import CLOSED, Contact, Touch, contacts_of, farthest_moves, own_poses, told_to
-from armsim.expr import Scalar, maximum, minimum, shared, where
+from armsim.expr import Scalar, Scalars, maximum, minimum, shared, where
 from armsim.integrate import Motion
 from armsim.model import Arm
 from armsim.plant.state import Clearance, Further
@@ -40,31 +40,29 @@ class WorldContacts:
         """Those that may touch."""
         return () if self.far else self.all
 
-    def begin(self, q: Sequence[Scalar]) -> dict[str, Scalar]:
+    def begin(self, q: Scalars) -> dict[str, Scalar]:
         """The further states of contacts that stick at joint positions q without friction force, by name."""
         found: dict[str, Scalar] = {}
         for contact, center in zip(self.all, self.centers(q), strict=True):
             found |= contact.begin(center) | ({contact.state(CLOSED): 0.0} if self.times else {})
         return found
 
-    def centers(self, q: Sequence[Scalar]) -> list[Vector]:
+    def centers(self, q: Scalars) -> list[Vector]:
         """The centres of contacts at joint positions q [m]."""
         poses = own_poses(self.arm, q) if self.all else []
         places = [(self.arm.link_of(contact.at), self.arm.placement(contact.at)) for contact in self.all]
         return [poses[link].point(place.position) for link, place in places]
 
-    def seen(self, q: Sequence[Scalar]) -> Clearance:
+    def seen(self, q: Scalars) -> Clearance:
         """How far the contacts are at joint positions q."""
         return Clearance(reduce(minimum, map(Contact.clearance, self.all, self.centers(q))), list(q), 0.0)
 
-    def clear(self, seen: Clearance, moves: Sequence[Scalar]) -> Any:
+    def clear(self, seen: Clearance, moves: Scalars) -> Any:
         """Whether none can touch while joints move by no more than that from where they were when the gap was seen."""
         reach = reduce(maximum, (self.arm.placement(contact.at).position.norm for contact in self.all), 0.0)
         return farthest_moves(self.arm, seen.q, moves, reach) < seen.gap
 
-    def relaxed(
-        self, states: Mapping[str, Scalar], q: Sequence[Scalar], after: Sequence[Scalar], dt: Scalar
-    ) -> dict[str, Scalar]:
+    def relaxed(self, states: Mapping[str, Scalar], q: Scalars, after: Scalars, dt: Scalar) -> dict[str, Scalar]:
         """The further states after a time dt [s] in which none touches, and joints go from q to `after`."""
         found = dict(states)
         if found:
@@ -87,7 +85,7 @@ class WorldContacts:
         return found
 
     @cached_property
-    def approaches(self) -> Callable[[Sequence[Scalar], Sequence[Scalar]], list[tuple[Scalar, Scalar]]]:
+    def approaches(self) -> Callable[[Scalars, Scalars], list[tuple[Scalar, Scalar]]]:
         """The gaps of contacts that act [m] and their rates [m/s], by joint positions and velocities."""
         still = Further(Memory(), [])
         return shared(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from armsim import sources
 from armsim.compile import LoopBody
 from armsim.dynamics.contact import ANCHOR, CLOSED, COEFFICIENT
-from armsim.expr import Scalar, Structure, Table, flatten, leaves, loop, trace, unflatten, where
+from armsim.expr import Scalar, Scalars, Structure, Table, flatten, leaves, loop, trace, unflatten, where
 from armsim.integrate import Tolerance
 from armsim.loading import Scenario
 from armsim.measures.contact import CONTACT_TIME
@@ -57,8 +57,8 @@ class PlantStart(NamedTuple):
     """
 
     plant: Plant
-    q: Sequence[Scalar]
-    qd: Sequence[Scalar] = ()
+    q: Scalars
+    qd: Scalars = ()
 
 
 def bounds(plant: Plant) -> list[float]:
@@ -102,7 +102,7 @@ class RowKind(Protocol):
     def layout(self) -> Layout:
         """What its numbers are."""
 
-    def row(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+    def row(self, t: Scalar, state: Scalars) -> Scalars:
         """The row of a state at time t [s]."""
 
 
@@ -119,7 +119,7 @@ class OpenPlant:
     """
 
     names: tuple[str, ...]
-    make: Callable[[Sequence[Scalar]], PlantStart]
+    make: Callable[[Scalars], PlantStart]
     content: str
     sound: Callable[[Plant], Scalar]
     landing: float = 0.0
@@ -289,7 +289,7 @@ class LoopPlan:
         open_names = [*self.open, *self.accuracy()]
         names = [*state_names, *(f"kept{i}" for i in range(m)), *open_names]
 
-        def cycle(t: Scalar, *x: Scalar) -> list[Scalar]:
+        def cycle(t: Scalar, *x: Scalar) -> Scalars:
             made = self.made(x[n + m :])
             state, opened = x[:n], dict(zip(names, [t, *x], strict=True))
             if "slack" in opened:
@@ -299,14 +299,14 @@ class LoopPlan:
             after, kept = self.stepped(made, t, state, x[n : n + m], opened.get("dt", self.dt))
             return [*after, *kept, *self.row(made.plant, t, state)]
 
-        def finish(t: Scalar, *x: Scalar) -> list[Scalar]:
+        def finish(t: Scalar, *x: Scalar) -> Scalars:
             dt = dict(zip(open_names, x[n + m :], strict=True)).get("dt", self.dt)
             return self.measured(self.made(x[n + m :]), t, x[:n], x[n : n + m], dt)
 
-        def sample(t: Scalar, *x: Scalar) -> list[Scalar]:
+        def sample(t: Scalar, *x: Scalar) -> Scalars:
             return self.made(x[n:]).plant.sample(t, x[:n])
 
-        def begin(*x: Scalar) -> list[Scalar]:
+        def begin(*x: Scalar) -> Scalars:
             plant, q, qd = self.made(x)
             assert self.opened is not None
             start = plant.initial_state(q, qd, self.opened.landing)
@@ -324,13 +324,13 @@ class LoopPlan:
             rare=self.rare,
         )
 
-    def row(self, plant: Plant, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+    def row(self, plant: Plant, t: Scalar, state: Scalars) -> Scalars:
         """The row of a state."""
         if self.recorded is not None:
             return self.recorded.row(t, state)
         return plant.observe(t, state) if self.rows else []
 
-    def made(self, values: Sequence[Scalar]) -> PlantStart:
+    def made(self, values: Scalars) -> PlantStart:
         """The plant and the start for values of the open numbers."""
         if self.opened is not None:
             return self.opened.make(values[: len(self.open)])
@@ -340,8 +340,8 @@ class LoopPlan:
         self,
         made: PlantStart,
         t: Scalar,
-        state: Sequence[Scalar],
-        kept: Sequence[Scalar],
+        state: Scalars,
+        kept: Scalars,
         dt: Scalar | None = None,
         rare: bool = True,
     ) -> tuple[list[Scalar], list[Scalar]]:
@@ -353,32 +353,30 @@ class LoopPlan:
         if self.parts == 1:
             return plant.step(t, state, dt), self._updated(self._moment(made, t, state, dt), kept, rare)
 
-        def body(k: Scalar, state: list[Scalar], kept: list[Scalar]) -> list[Any]:
+        def body(k: Scalar, state: Scalars, kept: Scalars) -> list[Any]:
             at, part = t + k * (self.dt / self.parts), self.dt / self.parts
             return [k + 1.0, plant.step(at, state, part), self._updated(self._moment(made, at, state, dt), kept)]
 
         _, after, gathered = loop([0.0, list(state), list(kept)], body, lambda k, *_: k >= self.parts, self.parts)
         return after, gathered
 
-    def _updated(self, moment: Moment, kept: Sequence[Scalar], rare: bool = True) -> list[Scalar]:
+    def _updated(self, moment: Moment, kept: Scalars, rare: bool = True) -> list[Scalar]:
         """The accumulators after a moment; see `stepped`."""
         parts = self._parts(kept)
         due = len(parts) if rare or not self.rare_every else len(parts) - 1
         pairs = zip(self.measures[:due], parts[:due], strict=True)
         return leaves([*(measure.update(part, moment) for measure, part in pairs), *parts[due:]])
 
-    def measured(
-        self, made: PlantStart, t: Scalar, state: Sequence[Scalar], kept: Sequence[Scalar], dt: Scalar | None = None
-    ) -> list[Scalar]:
+    def measured(self, made: PlantStart, t: Scalar, state: Scalars, kept: Scalars, dt: Scalar | None = None) -> Scalars:
         """The measures' results, where the run ends at time t, by steps of dt [s], the plan's own unless given."""
         moment = self._moment(made, t, state, self.dt if dt is None else dt)
         parts = zip(self.measures, self._parts(kept), strict=True)
         return [x for measure, part in parts for x in measure.result(measure.update(part, moment), moment)]
 
-    def _moment(self, made: PlantStart, t: Scalar, state: Sequence[Scalar], dt: Scalar) -> Moment:
+    def _moment(self, made: PlantStart, t: Scalar, state: Scalars, dt: Scalar) -> Moment:
         return Moment(made.plant, t, state, dt / self.parts, made.q)
 
-    def _parts(self, kept: Sequence[Scalar]) -> list[Any]:
+    def _parts(self, kept: Scalars) -> list[Any]:
         parts: list[Any] = unflatten(self._structure, kept)
         return parts
 

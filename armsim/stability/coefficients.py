@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from armsim.actuation import largest_force, stall_force
 from armsim.actuation.motor import back_emf_damping, brush_share, voltage_gain
 from armsim.control import Controller, linear_slots
-from armsim.expr import Scalar, where
+from armsim.expr import Scalar, Scalars, where
 from armsim.plant import Linearization, Plant
 from armsim.records import record
 from armsim.stability.closed_loop import Array, Gains
@@ -79,17 +80,17 @@ def shapes(plant: Plant) -> list[tuple[int, int]]:
     return sizes
 
 
-def flat(about: Linearization) -> list[Scalar]:
+def flat(about: Linearization) -> Scalars:
     """The coefficients of a linearisation, by numbers or by expressions, in order.
 
     Joints behind elastic couplings have commands of their own there, without effect: one for each coordinate.
     """
     places, x = _places(about), len(about.states)
 
-    def spread(row: list[Scalar]) -> list[Scalar]:
+    def spread(row: Scalars) -> Scalars:
         return [0.0 if j is None else row[j] for j in places]
 
-    def rows(block: list[list[Scalar]]) -> list[list[Scalar]]:
+    def rows(block: Sequence[Scalars]) -> Sequence[Scalars]:
         return [[0.0] * len(block[0]) if j is None else block[j] for j in places]
 
     law = () if about.law is None else (rows(about.law.K), rows(about.law.Kz), about.law.Z, about.law.Zz)
@@ -104,7 +105,7 @@ def _places(about: Linearization) -> list[int | None]:
     return [drivers.index(i) if i in drivers else None for i in range(about.n)]
 
 
-def _bounds(about: Linearization) -> list[list[Scalar]]:
+def _bounds(about: Linearization) -> Sequence[Scalars]:
     """The rows of `Coefficients.bounds`."""
     command, joints, places = about.plant.command, about.plant.arm.mechanism.joints, _places(about)
     held = [where(stuck, 1.0, 0.0) for stuck in about.held]

@@ -22,7 +22,7 @@ from armsim.actuation.motor import back_emf_damping
 from armsim.compile import BatchKernel
 from armsim.control import Controller
 from armsim.dynamics import contacts_of, stick_slopes
-from armsim.expr import Function, Scalar, both, either, trace, where
+from armsim.expr import Function, Scalar, Scalars, both, either, trace, where
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
 from armsim.model import Arm
@@ -34,7 +34,7 @@ from armsim.stability.coefficients import Coefficients, flat, shapes
 from armsim.stability.growth import Mask
 from armsim.stability.hanging import equilibria
 
-Make = Callable[[Sequence[Scalar]], Scenario]  # the scenario with scalars in place of its open numbers
+Make = Callable[[Scalars], Scenario]  # the scenario with scalars in place of its open numbers
 
 START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
 LADEN = "with what it carries from {:g} s on"
@@ -212,7 +212,7 @@ class OperatingPoints:
         They are not finite where the equations of motion have no finite value.
         """
 
-        def results(kind: float, at: list[float]) -> list[Scalar]:
+        def results(kind: float, at: list[float]) -> Scalars:
             try:
                 return self._point(self.scenario, self._linearizer, kind, at)
             except (ArithmeticError, FormulaError):
@@ -226,7 +226,7 @@ class OperatingPoints:
         """Number of results of `_point`."""
         return self._added + sum(math.prod(shape) for shape in shapes(self.plant))
 
-    def _point(self, scenario: Scenario, linearizer: Linearizer, kind: Scalar, given: Sequence[Scalar]) -> list[Scalar]:
+    def _point(self, scenario: Scenario, linearizer: Linearizer, kind: Scalar, given: Scalars) -> Scalars:
         """One operating point in a steady state, on floats or expressions; at the start and the target stops are left out.
 
         Args:
@@ -282,7 +282,7 @@ class TracedPoints(OperatingPoints):
     def traced(self) -> Function:
         """`_point`, of the open numbers, the kind and positions."""
 
-        def point(*x: Scalar) -> list[Scalar]:
+        def point(*x: Scalar) -> Scalars:
             scenario = self.make(x[: self.count])
             return self._point(scenario, Linearizer(apart(make_plant(scenario))), x[self.count], x[self.count + 1 :])
 

@@ -11,7 +11,7 @@ from armsim.dynamics import contacts_of, distances, frame_position, own_poses
 from armsim.exporting.interface import Argument, Entry, Model, Named
 from armsim.exporting.javascript import JavaScript
 from armsim.exporting.language import Style
-from armsim.expr import Scalar, trace
+from armsim.expr import Scalar, Scalars, trace
 from armsim.model import Arm
 from armsim.spatial import ZERO
 
@@ -28,7 +28,7 @@ def holding_program(arm: Arm) -> str:
     """A module with `hold`: from joint positions to torques, and voltages and currents of electric motors, that hold them."""
     still = [0.0] * arm.n
 
-    def hold(*q: Scalar) -> list[Scalar]:
+    def hold(*q: Scalar) -> Scalars:
         tau = drive_torques(arm, list(q), still, still)
         motors = [(joint.electric_motor, x) for joint, x in zip(arm.joints, tau, strict=True)]
         asked = [dc.demand(motor, x, 0.0) for motor, x in motors if motor is not None]
@@ -41,7 +41,7 @@ def frames_program(arm: Arm) -> str:
     """A module with `frames`: from joint positions to the links' own frames and the tool's in the world, 3 by 4 and row by row,
     and of links and payload the first moment of mass [kg m] and the mass [kg]."""
 
-    def frames(*q: Scalar) -> list[Scalar]:
+    def frames(*q: Scalar) -> Scalars:
         own = own_poses(arm, list(q))
         poses = [*own, own[arm.link_of(arm.tool)] @ arm.placement(arm.tool)]
         moments = [T.rotation @ of.h + T.position * of.mass for T, of in zip(own, arm.inertias, strict=True)]
@@ -54,7 +54,7 @@ def frames_program(arm: Arm) -> str:
 def contacts_program(arm: Arm) -> str:
     """A module with `contacts`: from joint positions to each contact's point [m], normal, and gap [m]."""
 
-    def contacts(*q: Scalar) -> list[Scalar]:
+    def contacts(*q: Scalar) -> Scalars:
         found = list[Scalar]()
         for contact in contacts_of(arm):
             center = frame_position(arm, list(q), contact.at)
@@ -70,7 +70,7 @@ def distances_program(arm: Arm, pairs: Sequence[str]) -> str:
     return _of_positions("distances", "Least distances of pairs.", arm, lambda *q: distances(arm, list(q), pairs))
 
 
-def _of_positions(name: str, what: str, arm: Arm, body: Callable[..., list[Scalar]]) -> str:
+def _of_positions(name: str, what: str, arm: Arm, body: Callable[..., Scalars]) -> str:
     """A module with a function of joint positions, whose result is an array."""
     q = [f"q{i}" for i in range(arm.n)]
     function = trace(body, q, name)
