@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from armsim.arm.arrays import brief, number_array
+from armsim.arrays import Array, ArrayLike, Mask
 from armsim.document.scenario import ADAPTIVE, AUTO
 from armsim.dynamics import fastest_algorithm
 from armsim.errors import Diverged, ShapeError, UsageError
@@ -20,8 +20,6 @@ from armsim.integrate.method import no_step, stall_of
 from armsim.model import Arm, MotorLimits
 from armsim.plant import Plant, accelerations, held
 from armsim.simulation.loop_plan import BOUNDS
-
-Array = NDArray[np.float64]
 
 
 class Advanced(NamedTuple):
@@ -108,7 +106,7 @@ def check_finite(name: str, array: Array) -> None:
         raise UsageError.of(name, "finite numbers", f"{array[at]} at {list(at)}", "correct that entry")
 
 
-def sound(rows: Array, n: int) -> NDArray[np.bool_]:
+def sound(rows: Array, n: int) -> Mask:
     """Which rows of positions and velocities are within all bounds, shape (m,)."""
     limits = np.repeat([BOUNDS["q"], BOUNDS["qd"]], n)
     return np.all(np.abs(rows[:, : 2 * n]) <= limits, axis=1)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.dynamics import farthest_moves
 from armsim.model import Arm
 from armsim.records import record
@@ -22,8 +23,6 @@ from armsim.spatial import Vector
 TOUCH = 1e-6  # m: what comes nearer touches
 WITHIN = 1e-4  # m: how much nearer than it is told a pair may come that does not touch
 SHARE = 1e-3  # of the distance: likewise, where that is more
-
-Array = NDArray[np.float64]
 
 
 @record

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from threading import Thread
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from armsim.arrays import Array, ArrayLike
 from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
 from armsim.errors import ShapeError, UsageError
 from armsim.files.nodes import quoted
 
-Array = NDArray[np.float64]
 LEAST = 8192  # rows worth a thread: starting one takes as long as some thousand rows
 SHARE = 8  # parts of the rows for each thread: one that others hold up leaves some of its own to the rest
 NUMERIC = "fiub"  # numpy's kinds of real numbers

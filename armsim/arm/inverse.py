@@ -9,7 +9,8 @@ import numpy as np
 
 from armsim.actuation.elastic_drive import elastic_joints
 from armsim.arm.motor_motion import MotorMotion
-from armsim.arm.robot import Array, Robot
+from armsim.arm.robot import Robot
+from armsim.arrays import Array
 from armsim.dynamics.internal import carriers
 from armsim.errors import UsageError
 from armsim.model import Arm

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from armsim.actuation.elastic_drive import coupling_torques, elastic_joints, rotor_torques
-from armsim.arm.arrays import Array
+from armsim.arrays import Array
 from armsim.expr import Scalars
 from armsim.model import Arm, Coupling
 from armsim.records import record

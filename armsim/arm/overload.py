@@ -9,10 +9,8 @@ from armsim.model import Arm, Joint
 from armsim.records import record
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from armsim.arrays import Array
 
-    Array = NDArray[np.float64]
 
 ROUNDING = 1e-9  # relative: a motion that keeps a motor at its limit does not exceed it
 

@@ -13,8 +13,9 @@ from armsim.actuation import driven
 from armsim.arm.golden import greatest
 from armsim.arm.inverse import motion_table
 from armsim.arm.overload import ROUNDING, Overload, overloads_along
-from armsim.arm.robot import Array, Robot
+from armsim.arm.robot import Robot
 from armsim.arm.tool_excursion import Extreme, ToolExcursion, tool_excursion
+from armsim.arrays import Array
 from armsim.control import Constant, Controller, Reference
 from armsim.errors import UsageError
 from armsim.files.csv_writer import write_csv

@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from armsim.arm.arrays import Array, joined, row_array, row_count
+from armsim.arm.arrays import joined, row_array, row_count
 from armsim.arm.reach import usable_range
+from armsim.arrays import Array, ArrayLike
 from armsim.errors import ArmsimError, ShapeError, UsageError, spelled
 from armsim.expr import leaves, sqrt
 from armsim.files.nodes import quoted

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from armsim import document, dynamics, pictures
 from armsim.actuation import (
@@ -26,6 +25,7 @@ from armsim.arm.arrays import brief, number_array, row_count
 from armsim.arm.integration import check_tolerance
 from armsim.arm.motor_motion import MotorMotion, motor_motion
 from armsim.arm.row_evaluator import RowEvaluator
+from armsim.arrays import Array, ArrayLike
 from armsim.dynamics import RegressorColumn
 from armsim.errors import ShapeError, UsageError, spelled
 from armsim.files.faults import suggestion
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from armsim.arm.workspace import Workspace
 
 WHOLE = 64  # motions worth a thread
-Array = NDArray[np.float64]
 
 
 class Frames(NamedTuple):

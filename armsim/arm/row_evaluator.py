@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from armsim.arm.arrays import LEAST, Array, evaluate, joined, row_array, row_count
+from armsim.arm.arrays import LEAST, evaluate, joined, row_array, row_count
+from armsim.arrays import Array, ArrayLike
 from armsim.compile import BatchKernel
 from armsim.compile.threads import check_threads
 from armsim.dynamics import is_large

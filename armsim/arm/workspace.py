@@ -6,13 +6,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from armsim.actuation import largest_force
 from armsim.arm.reach import reach, reach_center
+from armsim.arrays import Array, ArrayLike, Mask
 from armsim.errors import UsageError
 
-Array = NDArray[np.float64]
 PLANES = {"xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
 MOST = 1001  # points along a side
 REGULAR = 1e-9  # singular values below this share of the greatest are rounding
@@ -41,7 +40,7 @@ class Workspace(NamedTuple):
     payload: Array
 
     @property
-    def reachable(self) -> NDArray[np.bool_]:
+    def reachable(self) -> Mask:
         """Whether the tool can be there, shape (k, k)."""
         return np.isfinite(self.q[..., 0])
 

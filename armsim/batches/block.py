@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.arrays import Array, Mask
 from armsim.batches.runs import COMPLETE, DIVERGED, INTERRUPTED, REFUSED, ROWS, STEPS
 from armsim.batches.table_text import REASON, STATUS
 from armsim.clock import Clock
@@ -17,7 +18,6 @@ from armsim.simulation.lanes import DOUBLE, Departure, Numbers, RowSpace
 from armsim.simulation.loop_plan import LoopPlan, bounds
 from armsim.simulation.runner import Job, Runner
 
-Array = NDArray[np.float64]
 ROOM = 2**25  # bytes of rows on their way
 
 
@@ -65,7 +65,7 @@ def final_states(
     return {**found, **dict(zip(final, state.T, strict=False)), **dict(zip(plan.results, results.T, strict=True))}
 
 
-def _live(runner: Runner) -> NDArray[np.bool_]:
+def _live(runner: Runner) -> Mask:
     return np.frombuffer(runner.lanes.live, dtype=bool)
 
 
@@ -112,7 +112,7 @@ class LaneRows:
         self._first = first
         return RowSpace(self._room.address(), self._room.apart)
 
-    def end(self, live: NDArray[np.bool_]) -> Array:
+    def end(self, live: Mask) -> Array:
         """The rows, shape (runs, rows, columns), with those of the end; NaN where a run has none.
 
         Args:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.batches.block import divergence
 from armsim.batches.variants import ENDS, OpenScenario, Variants
 from armsim.clock import NEVER
@@ -24,8 +24,6 @@ from armsim.simulation.engine import NativeEngine
 from armsim.simulation.runner import Job, Progress, Runner
 from armsim.simulation.tangent_plan import TangentPlan, check_differentiable
 from armsim.stability.step_advice import heed
-
-Array = NDArray[np.float64]
 
 
 @record

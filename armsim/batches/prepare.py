@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.batches.variants import OpenScenario, Variants
 from armsim.errors import UsageError
 from armsim.loading import Given, Overrides, Scenario
@@ -100,7 +100,7 @@ class Variant:
         values: The open numbers.
     """
 
-    def __init__(self, variants: Variants, values: NDArray[np.float64]) -> None:
+    def __init__(self, variants: Variants, values: Array) -> None:
         self._variants, self._values = variants, values
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.arrays import Array, Indices, Mask
 from armsim.batches.table_text import INDEX, REASON, STATUS, TextTable, lines
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import nearest, suggestion
@@ -20,7 +21,6 @@ from armsim.notebook import counted, html_table, pandas
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Array = NDArray[np.float64]
 COMPLETE, DIVERGED, REFUSED, INTERRUPTED = "complete", "diverged", "refused", "interrupted"
 STEPS, ROWS = "steps", "rows"
 SHOWN = 10  # runs in a notebook
@@ -152,13 +152,13 @@ class Runs(Mapping[str, NDArray[Any]]):
         return self.table[REASON]
 
     @property
-    def complete(self) -> NDArray[np.bool_]:
+    def complete(self) -> Mask:
         """Which runs are complete, shape (m,)."""
-        found: NDArray[np.bool_] = self.status == COMPLETE
+        found: Mask = self.status == COMPLETE
         return found
 
     @property
-    def steps(self) -> NDArray[np.int64]:
+    def steps(self) -> Indices:
         """Steps carried out, shape (m,); of an adaptive method, multiples of dt."""
         return self.table[STEPS]
 
@@ -199,7 +199,7 @@ class Runs(Mapping[str, NDArray[Any]]):
         for part in self.table.parts():
             yield replace(self, table=part)
 
-    def taken(self, which: slice | NDArray[np.int64]) -> Runs:
+    def taken(self, which: slice | Indices) -> Runs:
         """Some of the runs that are here as a table of their own; a slice shares the arrays, and knows the index of its first."""
         first = self.first + (which.start or 0 if isinstance(which, slice) else 0)
         if isinstance(self.table, TextTable):

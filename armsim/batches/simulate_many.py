@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from armsim.arrays import Array, ArrayLike, Indices
 from armsim.batches.block import final_states
 from armsim.batches.runs import REFUSED, ROWS, STEPS, Runs
 from armsim.batches.table_text import REASON, STATUS
@@ -27,11 +28,10 @@ from armsim.simulation.row_log import LARGEST_LOG
 from armsim.stability.advice import Advice
 from armsim.stability.step_advice import heed
 
-Array = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 Columns = Mapping[str, NDArray[Any]]
-Part = tuple[NDArray[np.int64], Columns | None, float]  # runs whose step is not refused, their ends, s of advice
-Waiting = dict[Future[Part], NDArray[np.int64]]  # by what comes of them, runs that are asked for
+Part = tuple[Indices, Columns | None, float]  # runs whose step is not refused, their ends, s of advice
+Waiting = dict[Future[Part], Indices]  # by what comes of them, runs that are asked for
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
 TOLD = 3  # runs of a family whose advice is put into words, which takes as long as thousands of steps
@@ -187,7 +187,7 @@ class Batch:
         self.seconds["prepare_s"] += time.perf_counter() - began
         return variants
 
-    def run(self, runs: Runs, members: NDArray[np.int64] | None = None, before: int = 0) -> bool:
+    def run(self, runs: Runs, members: Indices | None = None, before: int = 0) -> bool:
         """Carry the runs out.
 
         Args:
@@ -218,7 +218,7 @@ class Batch:
         """Refuse a run."""
         self.table[STATUS][self.members[run]], self.table[REASON][self.members[run]] = REFUSED, why
 
-    def _family(self, written: Mapping[str, float], members: NDArray[np.int64]) -> None:
+    def _family(self, written: Mapping[str, float], members: Indices) -> None:
         began = time.perf_counter()
         first = self.matrix[members[0]].tolist()
         variants = self.kernels.variants(written, first)
@@ -237,7 +237,7 @@ class Batch:
         finally:
             self.seconds["loop_s"] += time.perf_counter() - advised
 
-    def _advised(self, variants: Variants, members: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _advised(self, variants: Variants, members: Indices) -> Indices:
         """The members whose step is not refused; what is said of the others, and of steps that are doubtful, is kept."""
         rows, adviser = self.matrix[members], variants.adviser
         refused = adviser.refuses(rows, threads=self.threads)
@@ -249,10 +249,10 @@ class Batch:
                 self._say(run, variants, adviser.one(self.matrix[run]))
             for run in spoken_of[TOLD:].tolist():
                 self._say_as(run, variants, int(spoken_of[0]))
-        kept: NDArray[np.int64] = members[self._status(members) != REFUSED]
+        kept: Indices = members[self._status(members) != REFUSED]
         return kept
 
-    def _status(self, runs: int | NDArray[np.int64]) -> Any:
+    def _status(self, runs: int | Indices) -> Any:
         return self.table[STATUS][self.members[runs]]
 
     def _say_as(self, run: int, variants: Variants, other: int) -> None:
@@ -272,7 +272,7 @@ class Batch:
             if said:
                 self.warnings[run] = said
 
-    def _simulate(self, variants: Variants, engine: NativeEngine, members: NDArray[np.int64]) -> None:
+    def _simulate(self, variants: Variants, engine: NativeEngine, members: Indices) -> None:
         """Run variants on threads; a single one at once."""
         width = engine.width
         blocks = -(-len(members) // width)
@@ -280,7 +280,7 @@ class Batch:
         parts = [members[first : first + unit] for first in range(0, len(members), unit)]
         clock = replace(self.clock, sample_every=variants.scenario.clock.sample_every)
 
-        def simulate(part: NDArray[np.int64]) -> Part:
+        def simulate(part: Indices) -> Part:
             began = time.perf_counter()
             if self.alone and not self.force_step and not self.stop.is_set():
                 part = part[~variants.adviser.refuses(self.matrix[part])]
@@ -316,7 +316,7 @@ class Batch:
             part = waiting.pop(future)
             self._keep(variants, part, future.result(), self.threads)
 
-    def _keep(self, variants: Variants, part: NDArray[np.int64], done: Part, threads: int) -> None:
+    def _keep(self, variants: Variants, part: Indices, done: Part, threads: int) -> None:
         """Keep what came of runs that were asked for, of which so many threads each had a share."""
         kept, final, judged = done
         self.seconds["advice_s"] += judged / threads
@@ -333,7 +333,7 @@ class Batch:
         if runs and self.progress is not None:
             self.progress(self.done, self.total)
 
-    def _fill(self, variants: Variants, part: NDArray[np.int64], found: Columns) -> None:
+    def _fill(self, variants: Variants, part: Indices, found: Columns) -> None:
         """Enter where runs have ended."""
         for name, values in found.items():
             if name in self.table:

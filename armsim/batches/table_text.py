@@ -13,6 +13,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from armsim.arrays import Indices
 from armsim.formulas.values import text_of_value
 
 INDEX, STATUS, REASON = "index", "status", "reason"
@@ -92,7 +93,7 @@ class TextTable(Mapping[str, NDArray[Any]]):
     def __len__(self) -> int:
         return len(self._names)
 
-    def taken(self, which: slice | NDArray[np.int64]) -> TextTable:
+    def taken(self, which: slice | Indices) -> TextTable:
         """Some of the rows as a table of their own."""
         rows, places = list(self._rows), np.arange(self.count)[which].tolist()
         return TextTable(self._names, [rows[i] for i in places], len(places))

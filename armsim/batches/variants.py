@@ -8,10 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from armsim import document
+from armsim.arrays import Array
 from armsim.compile.target import host
 from armsim.document.base import below
 from armsim.expr import Scalars
@@ -26,7 +24,6 @@ from armsim.simulation.loop_plan import Keep, LoopPlan, OpenPlant, PlantStart, p
 from armsim.stability.many import StepAdviser
 from armsim.stability.method_choice import with_method
 
-Array = NDArray[np.float64]
 PREPARING = threading.RLock()  # threads that share variants take turns to make and to compile them
 ENDS = Keep(rows=False, work=False, peaks=False, figures=False, accuracy=False)  # nothing but how runs end
 UNASKED = ("name", "log", "duration")  # keys of a scenario on which no step depends

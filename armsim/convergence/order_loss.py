@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from numpy.typing import NDArray
-
 from armsim.actuation import any_sticks
+from armsim.arrays import Array
 from armsim.control import Controller, Pid, Reference
 from armsim.integrate import METHODS
 from armsim.loading import Scenario
@@ -66,7 +65,7 @@ def is_smooth(scenario: Scenario) -> bool:
     return not stops and not any(kinks(scenario).values())
 
 
-def order_losses(scenario: Scenario, answer: NDArray | None) -> tuple[str, ...]:
+def order_losses(scenario: Scenario, answer: Array | None) -> tuple[str, ...]:
     """What can reduce the order of a fixed-step method, in words; empty for a smooth motion.
 
     Of a method whose steps are cut at events, inductances alone, and events that come and go within a step.
@@ -91,7 +90,7 @@ def order_losses(scenario: Scenario, answer: NDArray | None) -> tuple[str, ...]:
     return tuple(what for what, there in known.items() if there)
 
 
-def _meets_stops(scenario: Scenario, answer: NDArray) -> bool:
+def _meets_stops(scenario: Scenario, answer: Array) -> bool:
     """Whether a joint with a stop was outside its range at any instant."""
     for i, joint in enumerate(scenario.arm.joints):
         limit = joint.limit

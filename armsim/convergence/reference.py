@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.records import record
 
 TO_EXTRAPOLATE = 4  # answers: the last three extrapolate, and the three before estimate the error of that
@@ -35,7 +35,7 @@ class SettingRun:
     steps: int
     seconds: float
     ended: float
-    answer: NDArray | None
+    answer: Array | None
     accelerations: float = 0.0
 
 
@@ -49,12 +49,12 @@ class ReferenceSolution:
         source: Where it is from, in words.
     """
 
-    answer: NDArray
+    answer: Array
     doubt: float
     source: str = ""
 
 
-def distance(a: NDArray, b: NDArray) -> float:
+def distance(a: Array, b: Array) -> float:
     """Largest difference of any joint position at any instant [rad or m]: the maximum norm."""
     return float(np.abs(a - b).max())
 
@@ -113,7 +113,7 @@ def agreed(references: Sequence[ReferenceSolution]) -> ReferenceSolution | None:
     return replace(best, doubt=max([best.doubt, *(d for d, other in apart if d > APART * (best.doubt + other.doubt))]))
 
 
-def _extrapolated(trials: Sequence[SettingRun], moved: Sequence[float]) -> NDArray | None:
+def _extrapolated(trials: Sequence[SettingRun], moved: Sequence[float]) -> Array | None:
     """Richardson extrapolation of three answers to step zero; None where the observed order is out of bounds."""
     *_, before, last = (trial.answer for trial in trials)
     order = order_between([trial.value for trial in trials], moved)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.records import record
 
 PERTURBATION = 1e-9  # rad or m, of the initial positions
@@ -45,7 +45,7 @@ class Sensitivity:
         return max(0.0, (math.log(accuracy / (ROUNDING * self.largest)) - self.offset) / self.rate)
 
 
-def sensitivity(t: NDArray, first: NDArray, second: NDArray) -> Sensitivity:
+def sensitivity(t: Array, first: Array, second: Array) -> Sensitivity:
     """The sensitivity of a motion, from a second one whose initial positions are perturbed by `PERTURBATION`.
 
     Args:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from armsim.arrays import Array
 from armsim.errors import UsageError, spelled
-from armsim.figures.drawn_arm import Array, DrawnArm
+from armsim.figures.drawn_arm import DrawnArm
 from armsim.figures.drawn_run import Drawable, DrawnRun, drawn, each
 from armsim.figures.film import Frame, check_film, write_film
 from armsim.figures.joint_motion import followed, positions, sampled, time_span

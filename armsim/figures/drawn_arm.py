@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim import document
 from armsim.arm.robot import Robot
 from armsim.arm.solids import PayloadSolid, Solid, link_inertia, solids
+from armsim.arrays import Array
 from armsim.dynamics import frame_position, own_poses
 from armsim.figures.reduction import reduced
 from armsim.loading import build_robot
@@ -23,7 +23,6 @@ from armsim.model import Arm
 from armsim.records import record
 from armsim.spatial import Pose, Vector
 
-Array = NDArray[np.float64]
 Span = tuple[float | None, float | None]  # from and until when [s]
 ALWAYS: Span = (None, None)
 MOST_OF_MESH, MOST_OF_MESHES = 2000, 20_000  # triangles of a mesh and of all of an arm, so that pages can be mailed

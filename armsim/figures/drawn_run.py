@@ -13,10 +13,10 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from armsim.arrays import Array, ArrayLike
 from armsim.errors import UsageError
-from armsim.figures.drawn_arm import Array, DrawnArm, Span
+from armsim.figures.drawn_arm import DrawnArm, Span
 from armsim.files.row_blocks import RowBlocks
 from armsim.files.run_record import folder_of, run_record
 from armsim.loading import load_robot_file

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from armsim.figures.drawn_arm import ArmPart, Array, DrawnArm, facing, matrix, vector
+from armsim.arrays import Array
+from armsim.figures.drawn_arm import ArmPart, DrawnArm, facing, matrix, vector
 from armsim.figures.mesh import quads
 from armsim.geometry import Box, Cylinder, HeightField, Plane, Sphere
 

@@ -6,12 +6,11 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.figures.drawn_run import DrawnRun, RowTable
 from armsim.records import record
 
-Array = NDArray[np.float64]
 Points = tuple[Array, Array]
 Key = TypeVar("Key", bound=Hashable)
 MOST = 8192  # points of a curve: the least and the greatest value of every pixel column, several times over

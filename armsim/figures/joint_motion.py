@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from armsim.arrays import Array
 from armsim.errors import UsageError
-from armsim.figures.drawn_run import Array, DrawnRun
+from armsim.figures.drawn_run import DrawnRun
 from armsim.figures.envelope import Sum, at_same_times, sums_of
 from armsim.model import Arm
 from armsim.plant.columns import heading_of, spellings

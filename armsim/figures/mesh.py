@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.figures.drawn_arm import ArmPart
 
-Array = NDArray[np.float64]
 AROUND = 20  # sides of a cylinder
 PIECES = 12
 MOST_ALONG = 6  # rings of a cylinder: where solids cross, short facets are sorted better than long ones

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from armsim.arrays import Array
 from armsim.errors import UsageError
 from armsim.figures.drawn_run import DrawnRun
-from armsim.figures.envelope import Array, Sum, curves_of, differences_of
+from armsim.figures.envelope import Sum, curves_of, differences_of
 from armsim.figures.panels import Panels
 from armsim.figures.style import (
     BLACK,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from armsim.arrays import Array
+
 FINEST = 256.0  # cells along the longest edge
 
 

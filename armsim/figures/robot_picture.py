@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from armsim.arm.robot import Robot
+from armsim.arrays import Array
 from armsim.errors import UsageError
-from armsim.figures.drawn_arm import Array, DrawnArm, matrix, vector
+from armsim.figures.drawn_arm import DrawnArm, matrix, vector
 from armsim.figures.picture import check_matplotlib, check_picture, save
 from armsim.figures.scene import ArmArtists, Camera, Scene, camera, scale_bar
 from armsim.figures.style import (

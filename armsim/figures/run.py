@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from armsim.arrays import Array
 from armsim.figures.drawn_run import DrawnRun
-from armsim.figures.envelope import Array, Points, Sum, curves_of
+from armsim.figures.envelope import Points, Sum, curves_of
 from armsim.figures.panels import Panel, Panels
 from armsim.figures.style import BLACK, GREY, WIDTH, look, marked, new_figure, plain, whole_angles, within, worded
 

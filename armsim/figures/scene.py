@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from armsim.arrays import Array
 from armsim.dynamics import own_poses
-from armsim.figures.drawn_arm import HERE, ArmPart, Array, DrawnArm, unit, vector
+from armsim.figures.drawn_arm import HERE, ArmPart, DrawnArm, unit, vector
 from armsim.figures.drawn_world import WORLD, world_parts
 from armsim.figures.mesh import divided, mesh
 from armsim.figures.style import BLACK, GREY, VERMILION, View, look, tick

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.batches.runs import Runs
 from armsim.figures.style import BLUE, GREY, VERMILION, new_figure, plain, tick, with_unit, worded
 from armsim.formulas.values import Drawn, Spaced, Values, text_of_value
@@ -84,7 +85,7 @@ class _Axis:
             ticks.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
             ticks.set_minor_formatter("")
 
-    def unit(self) -> NDArray[np.float64]:
+    def unit(self) -> Array:
         """The runs between 0 and 1."""
         at = np.log(self.at) if self.log else self.at
         low, high = float(at.min()), float(at.max())
@@ -98,7 +99,7 @@ class _Axis:
         return tick(low, 4), tick(high, 4)
 
 
-def _curve(axis: Any, along: _Axis, values: NDArray[np.float64], by: str) -> None:
+def _curve(axis: Any, along: _Axis, values: Array, by: str) -> None:
     order = np.argsort(along.at, kind="stable")
     x, y = along.at[order], values[order]
     few = len(x) <= 100
@@ -113,7 +114,7 @@ def _curve(axis: Any, along: _Axis, values: NDArray[np.float64], by: str) -> Non
     axis.set_ylabel(worded(by))
 
 
-def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
+def _limits(values: Array) -> tuple[float, float]:
     """The ends of a colour scale, which a few huge values do not set."""
     seen = values[np.isfinite(values)]
     if not len(seen):
@@ -123,7 +124,7 @@ def _limits(values: NDArray[np.float64]) -> tuple[float, float]:
     return low, most if high - low > 10.0 * (most - low) > 0.0 else high
 
 
-def _map(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.float64], by: str) -> None:
+def _map(figure: Any, axis: Any, along: Sequence[_Axis], values: Array, by: str) -> None:
     (x, y), (low, high) = along, _limits(values)
     (first, column), (second, row) = (np.unique(of.at, return_inverse=True) for of in along)
     axis.set_facecolor("0.88")  # of runs without a value
@@ -145,7 +146,7 @@ def _map(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.floa
     _bar(figure, axis, made, by, values, high)
 
 
-def _edges(at: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
+def _edges(at: Array, log: bool) -> Array:
     """The edges of cells around points."""
     x = np.log(at) if log else at
     middle = 0.5 * (x[1:] + x[:-1])
@@ -153,7 +154,7 @@ def _edges(at: NDArray[np.float64], log: bool) -> NDArray[np.float64]:
     return np.exp(edges) if log else edges
 
 
-def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np.float64], by: str) -> None:
+def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: Array, by: str) -> None:
     from matplotlib.collections import LineCollection
 
     good = np.flatnonzero(np.isfinite(values))
@@ -184,7 +185,7 @@ def _parallel(figure: Any, axis: Any, along: Sequence[_Axis], values: NDArray[np
     _bar(figure, axis, lines, by, values, high)
 
 
-def _bar(figure: Any, axis: Any, made: Any, by: str, values: NDArray[np.float64], high: float) -> None:
+def _bar(figure: Any, axis: Any, made: Any, by: str, values: Array, high: float) -> None:
     """The colour scale."""
     more = "max" if np.nanmax(np.append(values, high)) > high else "neither"
     bar = figure.colorbar(made, ax=axis, extend=more)

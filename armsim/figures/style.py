@@ -17,7 +17,7 @@ from armsim.files.faults import suggestion
 from armsim.records import record
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from armsim.arrays import ArrayLike
 
 View = Literal["auto", "iso", "top", "side", "front"]
 VIEWS: tuple[str, ...] = get_args(View)

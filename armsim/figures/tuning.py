@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.arm.robot import load_robot
+from armsim.arrays import Array
 from armsim.batches.runs import Runs
 from armsim.control import Controller
 from armsim.dynamics import own_poses
@@ -26,7 +27,6 @@ WIDTH, HEIGHT = 8.0, 3.6  # inches of a panel
 BAR = 0.24  # inches of a margin
 TARGET = "control.target["
 LEVEL = 1e-9  # m, by which no height changes
-Array = NDArray[np.float64]
 
 
 def tuning_figure(found: TuningResult) -> Any:

@@ -7,8 +7,8 @@ from contextlib import suppress
 from io import BytesIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.files.faults import refuse
 from armsim.files.nodes import Place
 from armsim.files.regular_file import read_regular, readable
@@ -19,7 +19,7 @@ MOST_BYTES = 2**28
 LARGEST = 1e9  # coordinate: volumes of such are finite
 
 
-def read_mesh(path: str, scale: Sequence[float]) -> NDArray[np.float64]:
+def read_mesh(path: str, scale: Sequence[float]) -> Array:
     """The triangles of a file, corners counter-clockwise from outside, shape (n, 3, 3).
 
     No other file that it may name, of materials, is read.
@@ -40,7 +40,7 @@ def read_mesh(path: str, scale: Sequence[float]) -> NDArray[np.float64]:
         raw = read_regular(path, MOST_BYTES, streams=False)
     with suppress(Exception):  # of whatever kind, where a reader meets what is none
         found = trimesh.load_mesh(BytesIO(raw), file_type=KINDS[path[-4:].lower()], process=False, skip_materials=True)
-        triangles: NDArray[np.float64] = found.apply_scale([*scale]).triangles
+        triangles: Array = found.apply_scale([*scale]).triangles
         if np.abs(triangles).max() < LARGEST:
             return triangles
     raise refuse(Place(path), "", WHAT, "none that trimesh reads", "export it anew, as Blender or MeshLab do")

@@ -12,15 +12,14 @@ from itertools import chain
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.files.csv_reader import csv_blocks, csv_headings, csv_rows
 from armsim.files.faults import refuse
 from armsim.files.nodes import Place, clipped
 from armsim.files.parquet import ENDING, check_parquet
 from armsim.files.source import open_table
 
-Array = NDArray[np.float64]
 AT_ONCE = 2**16  # rows of a Parquet file
 
 

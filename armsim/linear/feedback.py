@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from armsim.arrays import Array
 from armsim.linear.lqr import Cost
-from armsim.linear.system import Array, LinearSystem
+from armsim.linear.system import LinearSystem
 from armsim.plant import LinearFeedback
 from armsim.stability.closed_loop import gains, with_feedback
 

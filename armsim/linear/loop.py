@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from armsim.arm.arrays import number_array
-from armsim.linear.system import Array
+from armsim.arrays import Array, ArrayLike
 from armsim.records import record
 
 Function = Callable[[Any], Any]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armsim.arrays import Array
 from armsim.errors import UsageError
-from armsim.linear.system import Array, LinearSystem
+from armsim.linear.system import LinearSystem
 from armsim.notebook import counted
 
 

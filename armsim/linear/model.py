@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from armsim.actuation import any_sticks
 from armsim.actuation import motor as dc
 from armsim.arm.arrays import number_array
 from armsim.arm.overload import needs
+from armsim.arrays import Array, ArrayLike
 from armsim.control import OpenLoop
 from armsim.dynamics import two_mass_systems
 from armsim.errors import UsageError
@@ -22,7 +22,7 @@ from armsim.linear.feedback import closed_by
 from armsim.linear.loop import JointLoop
 from armsim.linear.lqr import Cost
 from armsim.linear.regulator import Regulator
-from armsim.linear.system import Array, LinearSystem
+from armsim.linear.system import LinearSystem
 from armsim.loading import Scenario
 from armsim.model import Joint
 from armsim.plant import Linearization

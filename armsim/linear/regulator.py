@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from armsim import document
+from armsim.arrays import Array
 from armsim.control import Constant, Controller, FeedbackLaw, Pid, StateFeedback
 from armsim.document.timing import WHOLE
 from armsim.errors import UsageError
 from armsim.linear.feedback import closed_by, delayed, delayed_cost, predictive_gains
 from armsim.linear.lqr import Cost, cost_of, gains_of
-from armsim.linear.system import Array, LinearSystem
+from armsim.linear.system import LinearSystem
 from armsim.loading import Scenario
 from armsim.loading.scenario_file import MOST_DELAY
 from armsim.plant import Linearization, Linearizer

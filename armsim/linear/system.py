@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim.arm.integration import real_number
+from armsim.arrays import Array, Mask
 from armsim.errors import UsageError
 from armsim.formulas.bounds import BOUNDS
 from armsim.linear.modes import Mode, modes_of
 from armsim.notebook import counted, html_table
 
-Array = NDArray[np.float64]
 EPSILON = 2.0**-52
 ROUNDING = 10 * EPSILON  # of the matrix's norm: rounding error of a well-conditioned eigenvalue
 
@@ -48,7 +48,7 @@ class LinearSystem:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     dt: float | None
-    free: NDArray[np.bool_]
+    free: Mask
     weight: Array
 
     def __repr__(self) -> str:

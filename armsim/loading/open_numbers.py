@@ -28,10 +28,8 @@ from armsim.loading.written import file_with_numbers
 from armsim.records import record
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from armsim.arrays import Array, Indices
 
-    Array = NDArray[np.float64]
 
 ROBOT = "robot."
 STRUCTURAL_TO_AUTO = {"viscous": 0.0, "kd": 0.0}  # where the method is picked by what can damp
@@ -133,7 +131,7 @@ class OpenNumbers:
                         found.setdefault(run, _reason(requirement, values, run))
         return found
 
-    def groups(self, matrix: Array) -> list[tuple[Written, NDArray[np.int64]]]:
+    def groups(self, matrix: Array) -> list[tuple[Written, Indices]]:
         """The runs by what their values decide of the structure: numbers written in, and indices of the runs."""
         import numpy as np
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib.util import find_spec
 
-import numpy as np
-from numpy.typing import NDArray
-
 from armsim import document
+from armsim.arrays import Array
 from armsim.document.kinds import join
 from armsim.errors import FileFaults
 from armsim.files.faults import Fault
@@ -29,7 +27,7 @@ class Shape:
         pose: In the user's frame of the link.
     """
 
-    triangles: NDArray[np.float64]
+    triangles: Array
     pose: Pose
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.errors import FileFaults
 from armsim.files.faults import Report, nearest, refuse, suggestion
 from armsim.files.nodes import Map, Node, Place, Scalar, clipped, shown
@@ -19,7 +19,6 @@ from armsim.files.table import DataTable
 from armsim.files.yaml_reader import parse_yaml, read_yaml
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 
-Array = NDArray[np.float64]
 Columns = str | PathLike[str] | Mapping[str, str]
 EXAMPLE = "q_R1_rad: (enc1 - 2048)*2*pi/4096"
 QUOTE = "`"  # about names of columns that are no identifiers, as pandas has it

@@ -10,8 +10,8 @@ from dataclasses import replace
 from os import PathLike
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array, Mask
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
 from armsim.files.nodes import clipped
@@ -27,7 +27,6 @@ from armsim.recording.comparison import Comparison, Tolerance, column_of, compar
 from armsim.recording.time_units import FACTORS, unit_by_spans
 from armsim.records import record
 
-Array = NDArray[np.float64]
 TIME = ("t_s", "t")
 DEGREES = re.compile(r"_deg(_s2?)?$")  # at the end of a heading
 CONVERTED = 8 * np.finfo(float).eps  # relative rounding of an angle converted to degrees and back
@@ -197,12 +196,12 @@ def _values(
     return a, b, unread
 
 
-def _whole(t: Array, values: Array) -> NDArray[np.bool_]:
+def _whole(t: Array, values: Array) -> Mask:
     """Rows without a missing cell."""
     return np.isfinite(t) & np.isfinite(values).all(axis=1)
 
 
-def _skipped(series: TimeSeries, whole: NDArray[np.bool_]) -> list[str]:
+def _skipped(series: TimeSeries, whole: Mask) -> list[str]:
     rows = np.flatnonzero(~whole).tolist()
     return [f"{series.name}: {series.table.skipped(rows)}"] if rows else []
 

@@ -8,14 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.errors import UsageError
 from armsim.notebook import counted
 from armsim.plant.columns import in_degrees, read_heading
 from armsim.records import attributes, record
 
-Array = NDArray[np.float64]
 Tolerance = Mapping[str, float] | float | None
 
 

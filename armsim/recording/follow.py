@@ -10,10 +10,10 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
+from armsim.arrays import Array
 from armsim.integrate import METHODS
 from armsim.loading import Given, read_robot
 from armsim.model import Arm
@@ -30,7 +30,6 @@ from armsim.simulation.runner import Progress
 if TYPE_CHECKING:
     from armsim.compile.target import Target
 
-Array = NDArray[np.float64]
 Look = Callable[[int], None]  # rows done
 HORIZONS = (0.1, 1.0)  # s, of restarts
 METHOD, DT = "semi_implicit_euler", 1e-4

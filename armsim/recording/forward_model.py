@@ -9,12 +9,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from armsim.actuation import OUTPUTS
 from armsim.arm.arrays import LEAST, evaluate, number_array, row_array, row_count
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
+from armsim.arrays import Array, ArrayLike
 from armsim.compile import BatchKernel
 from armsim.compile.single import SingleKernel
 from armsim.compile.threads import check_threads
@@ -38,7 +38,6 @@ from armsim.simulation.loop_plan import bounds
 if TYPE_CHECKING:
     from armsim.compile.target import Target
 
-Array = NDArray[np.float64]
 LEAST_DIFFERENTIATED = 1024  # rows of derivatives worth a thread
 
 

@@ -10,9 +10,9 @@ from functools import partial, reduce
 from os import PathLike
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim.actuation.motor import torque
+from armsim.arrays import Array
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
 from armsim.files.run_record import run_record
@@ -28,7 +28,6 @@ from armsim.recording.command_history import CommandHistory
 from armsim.recording.time_units import FACTORS, HOPELESS, unit_by_spacing, unit_by_speeds
 from armsim.records import record
 
-Array = NDArray[np.float64]
 TIME = ("t_s", "t")
 INPUTS = ("voltage", "motor", "current")  # kinds of columns, the first that a log has
 HELD = "each row's held until the next"

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim.arm.arrays import evaluate
+from armsim.arrays import Array
 from armsim.compile import BatchKernel
 from armsim.compile.single import SingleKernel
 from armsim.expr import Function, trace, where
@@ -18,7 +18,6 @@ from armsim.loading.open_robot import OpenRobot
 if TYPE_CHECKING:
     from armsim.compile.target import Target
 
-Array = NDArray[np.float64]
 MOST_KNOWN = 10_000
 
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim.arm.arrays import evaluate
+from armsim.arrays import Array
 from armsim.clock import Clock
 from armsim.compile import BatchKernel
 from armsim.expr import trace
@@ -24,7 +24,6 @@ from armsim.simulation.runner import STRETCH, Job, Runner
 if TYPE_CHECKING:
     from armsim.compile.target import Target
 
-Array = NDArray[np.float64]
 ANY_TIME = Clock()  # nothing that a driven plant does depends on the time
 
 

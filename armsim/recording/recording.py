@@ -10,10 +10,10 @@ from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim import pictures
 from armsim.actuation import OUTPUTS, Output
+from armsim.arrays import Array
 from armsim.clock import Clock
 from armsim.errors import UsageError, spelled
 from armsim.files.csv_reader import read_csv
@@ -35,7 +35,6 @@ from armsim.simulation.run_files import RunFiles
 from armsim.simulation.saved_run import origin, saved_advice, saved_scenario
 from armsim.simulation.summary import Divergence, StepCounts, Summary, divergence_of
 
-Array = NDArray[np.float64]
 TABLE = "record.csv"
 OF_TABLE = (
     "scenario",

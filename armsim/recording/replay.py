@@ -10,10 +10,10 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim import document
 from armsim.arm.integration import check_dt, check_method, check_tolerance
+from armsim.arrays import Array
 from armsim.document.timing import common_step
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
@@ -34,8 +34,6 @@ from armsim.simulation.runner import Progress
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
-
-Array = NDArray[np.float64]
 
 
 @record

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim.arm.arrays import evaluate, joined
+from armsim.arrays import Array
 from armsim.compile import BatchKernel
 from armsim.expr import Scalar, finite_or_nan
 from armsim.measures.names import measures_of
@@ -19,8 +19,6 @@ from armsim.simulation.loop_plan import LoopPlan, PlantStart
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
-
-Array = NDArray[np.float64]
 
 
 class MeasuredRollout:

@@ -12,11 +12,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from armsim.arrays import Array, ArrayLike
 from armsim.recording.open_values import OpenValues
 
-Array = NDArray[np.float64]
 PLAIN = frozenset([np.ndarray, array, memoryview])
 Call = Callable[[int, int], int]  # of `armsim.compile.single.SingleKernel`
 Refused = Callable[..., Exception | None]  # from a slot out of bounds, its number, the state before and the inputs

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from armsim.arrays import Array
+
 UNITS = {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}  # in seconds
 FACTORS = dict(zip(UNITS, ("1e-3", "1e-6", "1e-9"), strict=True))  # as formulas have them
 NEAR = 0.05  # relative difference of spans that differ by the unit alone

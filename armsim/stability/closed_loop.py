@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.plant import LinearFeedback
-
-Array = NDArray[np.float64]
 
 
 class Gains(NamedTuple):

@@ -9,11 +9,12 @@ import numpy as np
 
 from armsim.actuation import largest_force, stall_force
 from armsim.actuation.motor import back_emf_damping, brush_share, voltage_gain
+from armsim.arrays import Array
 from armsim.control import Controller, linear_slots
 from armsim.expr import Scalar, Scalars, where
 from armsim.plant import Linearization, Plant
 from armsim.records import record
-from armsim.stability.closed_loop import Array, Gains
+from armsim.stability.closed_loop import Gains
 
 
 @record

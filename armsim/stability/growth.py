@@ -7,11 +7,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from armsim.arrays import Array, Indices, Mask
 from armsim.records import record
-from armsim.stability.closed_loop import Array
 
 Modes = npt.NDArray[np.complex128]
-Mask = npt.NDArray[np.bool_]
 
 RESOLVED = 0.5  # h |λ|: up to here a step resolves a mode
 UNDAMPED = 0.1  # of the growth rate under the step: an oscillation whose decay rate is less counts as undamped
@@ -34,7 +33,7 @@ class GrowthRates:
     growth: Array
     rate: Modes
     h: float
-    joint: npt.NDArray[np.int64]
+    joint: Indices
 
     @property
     def swings(self) -> Mask:
@@ -47,7 +46,7 @@ class GrowthRates:
         """Which are destabilised and no undamped oscillations."""
         return np.asarray((self.growth > -math.inf) & ~self.swings)
 
-    def fastest(self, which: Mask) -> tuple[Array, Mask, npt.NDArray[np.int64]]:
+    def fastest(self, which: Mask) -> tuple[Array, Mask, Indices]:
         """Growth rate of the fastest growing of some modes, minus infinity where there is none; whether it decays; its joint.
 
         It decays by its eigenvalue in continuous time, however slowly.
@@ -60,7 +59,7 @@ class GrowthRates:
         return rate, decays, joint
 
 
-def matched(factors: Modes, expected: Modes) -> npt.NDArray[np.int64]:
+def matched(factors: Modes, expected: Modes) -> Indices:
     """For each expected factor in turn the index of the nearest factor that is not yet taken, shape (..., modes)."""
     distance = np.abs(factors[..., None, :] - expected[..., :, None])
     taken = np.zeros(expected.shape, dtype=np.int64)

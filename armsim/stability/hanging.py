@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-from armsim.stability.closed_loop import Array
-from armsim.stability.growth import Mask
+from armsim.arrays import Array, Indices, Mask
 
 ROUNDS = 40  # Newton iterations
 LARGEST_MOVE = 0.5  # rad or m in an iteration
@@ -16,7 +14,7 @@ FAR = 20.0  # rad or m from the start: there is no equilibrium, as for a prismat
 AT_REST = 1e-9  # rad or m: convergence
 
 # mass matrices, stiffnesses and accelerations of the arms of these indices at rest at these positions
-Look = Callable[[npt.NDArray[np.int64], Array], tuple[Array, Array, Array]]
+Look = Callable[[Indices, Array], tuple[Array, Array, Array]]
 
 
 def equilibria(look: Look, start: Array) -> tuple[Array, Mask, Mask]:

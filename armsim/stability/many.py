@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import numpy.typing as npt
 
+from armsim.arrays import Array, ArrayLike, Mask
 from armsim.loading import Scenario
 from armsim.stability.advice import Advice, is_judged
-from armsim.stability.closed_loop import Array
-from armsim.stability.growth import Mask
 from armsim.stability.operating_points import Make, TracedPoints
 from armsim.stability.verdicts import Verdicts
 from armsim.stability.wording import advice_at
@@ -36,7 +34,7 @@ class StepAdviser:
     def __init__(self, scenario: Scenario, make: Make, count: int, key: str = "") -> None:
         self.points = TracedPoints(scenario, make, count, key)
 
-    def verdicts(self, values: npt.ArrayLike, threads: int = 1) -> tuple[Mask, Mask]:
+    def verdicts(self, values: ArrayLike, threads: int = 1) -> tuple[Mask, Mask]:
         """Which variants' step is refused, and of which there is anything to say, each of shape (variants,).
 
         As `advice_on` gives it for the scenario with these numbers written in, but for `overload`, of which single runs alone are
@@ -51,7 +49,7 @@ class StepAdviser:
         )
         return refused, speaks
 
-    def refuses(self, values: npt.ArrayLike, progress: Progress | None = None, threads: int = 1) -> Mask:
+    def refuses(self, values: ArrayLike, progress: Progress | None = None, threads: int = 1) -> Mask:
         """Which variants' step is refused, shape (variants,): as `verdicts` says, sooner.
 
         Args:

@@ -14,11 +14,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from armsim import sources
 from armsim.actuation import any_sticks, limit_torque
 from armsim.actuation.motor import back_emf_damping
+from armsim.arrays import Array, Indices, Mask
 from armsim.compile import BatchKernel
 from armsim.control import Controller
 from armsim.dynamics import contacts_of, stick_slopes
@@ -29,9 +29,7 @@ from armsim.model import Arm
 from armsim.plant import Linearizer, Plant, make_plant, with_stop
 from armsim.plant.statics import steady_state
 from armsim.records import record
-from armsim.stability.closed_loop import Array
 from armsim.stability.coefficients import Coefficients, flat, shapes
-from armsim.stability.growth import Mask
 from armsim.stability.hanging import equilibria
 
 Make = Callable[[Scalars], Scenario]  # the scenario with scalars in place of its open numbers
@@ -198,7 +196,7 @@ class OperatingPoints:
         """The results of `_point` where the arms hang, shape (1, variants, results); which do; which have no mass matrix."""
         n = self.plant.arm.n
 
-        def look(which: npt.NDArray[np.int64], q: Array) -> tuple[Array, Array, Array]:
+        def look(which: Indices, q: Array) -> tuple[Array, Array, Array]:
             (rows,) = self._evaluated(values[which], [ELSEWHERE], q)
             given = self._coefficients(rows)
             return given.M, -given.Fq, rows[:, n : 2 * n]

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from armsim.stability.closed_loop import Array
-from armsim.stability.growth import Mask, Modes
+from armsim.arrays import Array, Mask
+from armsim.stability.growth import Modes
 
 GROWING = 1e-6  # of the spectral radius: slower growth of a loop may be rounding, of zeros that coincide
 TERMS = 10  # of the exponential series

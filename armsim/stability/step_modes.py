@@ -13,16 +13,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from armsim.actuation.motor import relaxed
+from armsim.arrays import Array, Indices, Mask
 from armsim.integrate import METHODS, Motion, System, advanced
 from armsim.plant import Linearization
 from armsim.plant.equations import Damped
 from armsim.plant.state import Further
-from armsim.stability.closed_loop import Array, as_continuous, with_feedback
+from armsim.stability.closed_loop import as_continuous, with_feedback
 from armsim.stability.coefficients import Coefficients
-from armsim.stability.growth import RESOLVED, GrowthRates, Mask, Modes, matched
+from armsim.stability.growth import RESOLVED, GrowthRates, Modes, matched
 from armsim.stability.spectra import exponential, spectrum
 
 NEUTRAL = 1e-7  # of the spectral radius: smaller real parts count as zero
@@ -274,7 +274,7 @@ class LinearPlant(System):
         worst = int((np.abs(values) if sampled else values.real).argmax())
         return int(self._joints(shapes[:, worst : worst + 1])[0])
 
-    def _joints(self, shapes: Array) -> npt.NDArray[np.int64]:
+    def _joints(self, shapes: Array) -> Indices:
         """The joints with the most kinetic energy in modes, of shape (..., states, modes), shape (..., modes)."""
         speeds = np.sqrt(np.diagonal(self.M, axis1=-2, axis2=-1))[..., None] * np.abs(
             shapes[..., self.n : 2 * self.n, :]

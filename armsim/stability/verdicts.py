@@ -7,14 +7,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from armsim.actuation import sticks
+from armsim.arrays import Array, Indices, Mask
 from armsim.integrate import METHODS
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.stability.closed_loop import Array
-from armsim.stability.growth import GrowthRates, Mask, Modes
+from armsim.stability.growth import GrowthRates, Modes
 from armsim.stability.operating_points import REST, START, STOP, TARGET, Points
 from armsim.stability.spectra import fastest_growth, is_bounded
 from armsim.stability.step_modes import CLOSENESS, SETTLES, LinearPlant, largest_stable_step
@@ -44,7 +43,7 @@ class Instabilities(NamedTuple):
     by_samples: Mask
     growth: Array
     decays: Mask
-    joint: npt.NDArray[np.int64]
+    joint: Indices
 
 
 class Verdicts:

@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
+from armsim.arrays import Array
 from armsim.errors import Refusal
 from armsim.integrate import METHODS
 from armsim.loading import Scenario
 from armsim.model import Joint
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, listed, short
-from armsim.stability.closed_loop import Array
 from armsim.stability.operating_points import STOP, SUPPLY, ContactBranch, JointBranch, OperatingPoints
 from armsim.stability.spectra import exponential, fastest_growth
 from armsim.stability.step_modes import SETTLES, LinearPlant, largest_stable_step

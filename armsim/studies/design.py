@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armsim import document
+from armsim.arrays import Array
 from armsim.errors import UsageError, spelled
 from armsim.formulas.values import MOST_RUNS, NORMAL, Drawn, Listed, Values, combinations
 from armsim.records import record
 
-Array = NDArray[np.float64]
 Rows = NDArray[Any]  # floats, or objects where there are words or lists
 GRID, RANDOM, LATIN, SOBOL = "grid", "random", "latin", "sobol"
 MOST_LATIN = 10**7  # numbers that are in memory at once

@@ -11,8 +11,9 @@ from itertools import islice, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from armsim.arrays import ArrayLike, Indices
 from armsim.batches.runs import REFUSED, Runs
 from armsim.batches.simulate_many import Batch, Progress
 from armsim.batches.variants import PREPARING, OpenScenario
@@ -249,7 +250,7 @@ class StudyRuns:
                 self._structures[key] = one_line(error)
         return self._structures[key]
 
-    def _groups(self, values: NDArray[Any]) -> list[tuple[tuple[Value, ...], NDArray[np.int64]]]:
+    def _groups(self, values: NDArray[Any]) -> list[tuple[tuple[Value, ...], Indices]]:
         """The runs by their structure."""
         places = [self.paths.index(path) for path in self.structural]
         if not places:
@@ -262,7 +263,7 @@ class StudyRuns:
     def _run(
         self,
         key: tuple[Value, ...],
-        members: NDArray[np.int64],
+        members: Indices,
         found: Runs,
         progress: Progress | None,
         before: int,

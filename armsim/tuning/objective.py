@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array, Mask
 from armsim.batches.runs import REFUSED, Runs
 from armsim.errors import FileFaults, UsageError
 from armsim.formulas.formula import constant_value
@@ -16,7 +16,6 @@ from armsim.records import record
 from armsim.studies.design import Rows
 from armsim.studies.runs import StudyRuns
 
-Array = NDArray[np.float64]
 SIGNS = {"<=": 1.0, ">=": -1.0}
 MIRRORED = {"<=": ">=", ">=": "<="}
 SIGN = re.compile("([<>]=?)")
@@ -154,7 +153,7 @@ def violation(conditions: Sequence[Condition], found: Runs) -> float:
     return math.fsum(x for share in shares for x in share.tolist())
 
 
-def met(conditions: Sequence[Condition], found: Runs) -> NDArray[np.bool_]:
+def met(conditions: Sequence[Condition], found: Runs) -> Mask:
     """Which runs are complete and meet all conditions, shape (runs,)."""
     right = found.complete
     for one in conditions:
@@ -168,9 +167,7 @@ def measures_of(conditions: Sequence[Condition]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.measure for one in conditions)) or ("duration",)
 
 
-def outcome(
-    runs: StudyRuns, rows: Rows, conditions: Sequence[Condition]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def outcome(runs: StudyRuns, rows: Rows, conditions: Sequence[Condition]) -> tuple[Mask, Mask]:
     """Carry out runs; which of them are complete and meet all conditions, and which are refused.
 
     Raises:

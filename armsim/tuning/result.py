@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim import document
+from armsim.arrays import Array, Mask
 from armsim.batches.runs import Runs
 from armsim.document.base import written
 from armsim.files.study_folder import TUNED
@@ -68,7 +68,7 @@ class TuningResult:
     why: str = ""
     tried: str = ""
     test: Runs | None = field(default=None, repr=False)
-    holds: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool), repr=False)
+    holds: Mask = field(default_factory=lambda: np.empty(0, bool), repr=False)
     causes: Mapping[str, int] = field(default_factory=dict, repr=False)
     notes: tuple[str, ...] = ()
     held: int = 0
@@ -102,7 +102,7 @@ class TuningResult:
         return int(np.count_nonzero(self.trials.complete & (self.trials["violation"] > 0.0)))
 
     @property
-    def curve(self) -> NDArray[np.float64]:
+    def curve(self) -> Array:
         """The least objective so far in each stage, after each trial; NaN before one meets all conditions."""
         values, stages = np.array([merit.value for merit in self.merits]), self.trials[STAGE]
         for stage in np.unique(stages):

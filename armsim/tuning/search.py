@@ -6,11 +6,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.tuning.objective import UNMET
 
-Array = NDArray[np.float64]
 Cost = Callable[[Array], Array]  # shape (trials, numbers) to (trials,)
 EDGE = 0.2  # of the first simplex, as a share of the bounds
 NEAR = 1e-3  # a simplex of this size, as a share of the bounds, is at its end

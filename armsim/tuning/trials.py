@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.batches.runs import COMPLETE, Runs
 from armsim.batches.table_text import heading
 from armsim.errors import UsageError
@@ -20,7 +20,6 @@ from armsim.studies.results import StoredRows, stored_runs
 from armsim.tuning.objective import Merit
 from armsim.tuning.task import Task
 
-Array = NDArray[np.float64]
 STAGE = "stage"
 RESULTS = ("objective", "violation", "failed")
 OFTEN = 0.5  # s between writes

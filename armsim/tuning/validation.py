@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Mask
 from armsim.batches.runs import Runs
 from armsim.control import Constant, Controller
 from armsim.files.nodes import clipped
@@ -163,7 +163,7 @@ class Split:
     above: tuple[int, int]
 
 
-def split_of(found: Runs, holds: NDArray[np.bool_]) -> Split | None:
+def split_of(found: Runs, holds: Mask) -> Split | None:
     """The threshold that tells most of where cases hold; None where it tells little."""
     many, all_right = len(holds), int(holds.sum())
     edge = max(1, int(LEAST_SPLIT * many))

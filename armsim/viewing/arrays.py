@@ -6,7 +6,8 @@ import base64
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+
+from armsim.arrays import ArrayLike
 
 LARGEST = 3e38  # of single precision, about
 

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.figures.drawn_run import DrawnRun
 from armsim.figures.envelope import Points, Sum, curves_of, extremes
 from armsim.figures.joint_motion import followed, positions, sampled, time_span
@@ -18,7 +18,6 @@ from armsim.loading import read_scenario
 from armsim.model import Arm
 from armsim.viewing.arrays import Arrays
 
-Array = NDArray[np.float64]
 CONTACT_FORCES = ("normal_force", "frictionx", "frictiony", "frictionz")
 MOST_POSES = 8192  # rows of joint positions, about
 
