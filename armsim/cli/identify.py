@@ -6,7 +6,16 @@ from typing import Any
 
 import click
 
-from armsim.cli.options import Display, angle_options, flag, grouped, interpolate_option, number, shipped
+from armsim.cli.options import (
+    Display,
+    angle_options,
+    feedback_option,
+    flag,
+    grouped,
+    interpolate_option,
+    number,
+    shipped,
+)
 from armsim.cli.pictures import check_plot
 from armsim.records import record
 from armsim.terminal.progress import progress_bar
@@ -29,6 +38,7 @@ class FitOptions:
         window: Length of the windows [s].
         hold_back: Share of the log that is not fitted.
         interpolate: Whether commands change on straight lines between rows.
+        feedback: A scenario whose controller sees the logs' positions.
     """
 
     opened: tuple[str, ...]
@@ -40,6 +50,7 @@ class FitOptions:
     window: float | None
     hold_back: float | None
     interpolate: bool
+    feedback: str | None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -119,6 +130,7 @@ Examples:
         help="The end of each log that tests what was found. [default: 20%]",
     ),
     interpolate_option,
+    feedback_option,
 )
 @grouped(
     "files",

@@ -377,6 +377,12 @@ set_option = grouped(
     click.option("--unset", multiple=True, metavar="PATH", help="Take a key out, such as control.ki; may be repeated."),
 )
 interpolate_option = flag("--interpolate", help="Take a log's commands on straight lines between rows.")
+feedback_option = click.option(
+    "--feedback",
+    metavar="SCENARIO",
+    shell_complete=shipped("configs"),
+    help="Drive it by this controller as well, which sees a log's positions.",
+)
 force_step_option = flag("--force-step", help="Run even if the step is known to be too long.")
 threads_option = click.option("--threads", type=int, metavar="N", help="How many. [default: one a processor]")
 study_force_options = grouped(

@@ -11,16 +11,18 @@ from armsim.cli.options import (
     Display,
     Matching,
     angle_options,
+    feedback_option,
     grouped,
     interpolate_option,
     number,
+    read_scenario,
     shipped,
     tolerance_option,
 )
 from armsim.cli.pictures import plot_option
 from armsim.errors import Diverged, UsageError
 from armsim.records import record
-from armsim.reports.comparison import difference_table, drift_table, verdict
+from armsim.reports.comparison import difference_table, drift_table, feedback_lines, verdict
 from armsim.reports.table import wrapped
 from armsim.terminal.progress import progress_bar
 
@@ -43,12 +45,14 @@ class ReplayModel:
         method: The integrator.
         dt: Length of a step [s].
         rtol: Relative error in a step.
+        feedback: The scenario whose controller sees a log's positions; None for none.
     """
 
     robot: str | None
     method: str | None
     dt: float | None
     rtol: float | None
+    feedback: str | None
 
 
 @record
@@ -81,6 +85,7 @@ Examples:
   armsim replay recorded --method rk54 --tolerance 1e-4   was its step fine?
   armsim replay recorded --robot my_arm.yaml --plot out.png
   armsim replay log.csv --robot my_arm.yaml --columns map.yaml
+  armsim replay log.csv --feedback my_scenario.yaml       by its controller
 """,
 )
 @click.argument("path", metavar="DIR|LOG")
@@ -97,6 +102,7 @@ Examples:
     click.option(
         "--rtol", callback=number, metavar="X", help="Relative error in a step, of an adaptive method. [default: 1e-6]"
     ),
+    feedback_option,
 )
 @grouped(
     "matching",
@@ -118,8 +124,9 @@ def command(path: str, model: ReplayModel, matching: Matching, plot: str | None,
     `q_R1_rad: (enc1 - 2048)*2*pi/4096`, or is such text in braces; names with blanks or signs go into backquotes.
     """
     log = _is_log(path)
-    for option in ("columns", "interpolate"):
-        if getattr(matching, option) and not log:
+    of_logs = {"columns": matching.columns, "interpolate": matching.interpolate, "feedback": model.feedback}
+    for option, given in of_logs.items():
+        if given and not log:
             raise UsageError.of(f"--{option}", "a log, of which it is said", f"the folder {path}", "leave it out")
     with progress_bar("replaying", display.progress) as progress:
         answer = (_follow if log else _replay)(path, model, matching, display, progress)
@@ -175,27 +182,14 @@ def _follow(log: str, model: ReplayModel, matching: Matching, display: Display, 
     """A log that a model follows."""
     from armsim.recording.follow import METHOD, follow
 
-    if model.robot is None:
-        raise UsageError.of(
-            log,
-            "--robot ROBOT, the model that is to follow the log",
-            "none",
-            f"write for example armsim replay {log} --robot my_arm.yaml",
-        )
     method, degrees = model.method or METHOD, display.degrees
-    result = follow(
-        log,
-        model.robot,
-        method=method,
-        dt=model.dt,
-        progress=progress,
-        degrees=degrees,
-        rtol=model.rtol,
-        **vars(matching),
-    )
+    feedback = None if model.feedback is None else read_scenario(model.feedback, {})[0]
+    given = vars(model) | {"method": method, "feedback": feedback}
+    result = follow(log, progress=progress, degrees=degrees, **given, **vars(matching))
     comparison = result.comparison
     steps = f"steps of at most {result.dt:g} s" if result.rtol is None else f"rtol {result.rtol:g}"
     about = f"{result.arm.name} by {result.method}, {steps}"
+    digits = 10 if display.verbose else 3
     lines = [
         f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s",
         f"model    {about}",
@@ -203,7 +197,8 @@ def _follow(log: str, model: ReplayModel, matching: Matching, display: Display, 
         f"qd       {result.log.velocities_from}",
         *(wrapped(f"* {note}") for note in result.log.notes),
         "",
-        drift_table(result, degrees, 10 if display.verbose else 3),
+        drift_table(result, degrees, digits),
+        *(feedback_lines(result, degrees, digits) if result.fed is not None else []),
         "",
         "How far q drifts in so long, restarted from the log each time:",
         "root mean square at the ends, and the largest in between.",

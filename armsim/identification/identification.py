@@ -66,6 +66,7 @@ class Identification:
         residuals: Of every joint.
         before: Drift from the log that was held back, with the file's numbers.
         after: The same with those found.
+        fed: The same under the commands of a controller that sees the log's positions; empty where none was named.
         held_back: How much of the logs was held back [s]; where none was, the drifts are those of what was fitted.
         fitted: Times, measured positions, and those of the model before and after, of the windows that were fitted.
         seconds: Wall time by part.
@@ -85,6 +86,7 @@ class Identification:
     residuals: tuple[JointResidual, ...]
     before: tuple[Horizon, ...]
     after: tuple[Horizon, ...]
+    fed: tuple[Horizon, ...]
     held_back: float
     fitted: dict[str, Array] = field(repr=False, metadata=OMIT)
     seconds: dict[str, float]

@@ -20,10 +20,12 @@ from armsim.identification.identification import CLOSE, Identification, JointRes
 from armsim.identification.shooting import Shooting
 from armsim.identification.unknowns import JointScale, Unknowns
 from armsim.identification.windows import Sensor, Windows, cut, sensors_of, step_of
-from armsim.loading import Given, read_robot
+from armsim.loading import Given, Scenario, read_robot
 from armsim.model import Arm
+from armsim.plant.driven import Output
 from armsim.recording.follow import HORIZONS, Horizon
 from armsim.recording.forward_model import ForwardModel
+from armsim.recording.logged_feedback import LoggedFeedback
 from armsim.recording.measured_log import MeasuredLog, read_log
 
 Array = NDArray[np.float64]
@@ -57,6 +59,7 @@ def identify(
     window: float | None = None,
     held_back: float = HELD_BACK,
     interpolate: bool = False,
+    feedback: Given | Scenario | None = None,
     progress: Callable[[str], object] = lambda said: None,
 ) -> Identification:
     """Find numbers of a robot file that explain logs of a real arm: friction, motors, masses.
@@ -78,6 +81,8 @@ def identify(
         window: Length of the windows [s]; 1 unless given, less of logs under half a minute.
         held_back: Share of each log, its end, that is not fitted, but used to test.
         interpolate: Whether commands change on straight lines between rows; else each is held until the next row.
+        feedback: A scenario whose controller sees the logs' positions: the drift under its commands is told as well; logs without
+            commands are taken as driven by it.
         progress: Called with words for every step of the fit.
 
     Raises:
@@ -87,7 +92,10 @@ def identify(
     began = time.perf_counter()
     arm = read_robot(robot)[0]
     given = [logs] if isinstance(logs, (str, PathLike, MeasuredLog)) else list(logs)
-    read = [x if isinstance(x, MeasuredLog) else read_log(x, arm, columns, True, interpolate) for x in given]
+    controller = None if feedback is None else LoggedFeedback(feedback, arm)
+    read = [
+        x if isinstance(x, MeasuredLog) else read_log(x, arm, columns, True, interpolate, controller) for x in given
+    ]
     _check_logs(read)
     _check_options(trust, window, held_back)
     check_method(method)
@@ -105,8 +113,8 @@ def identify(
     sure = np.where(written > 0.0, trust * written, math.inf) if trust else np.full(len(values), math.inf)
     known = Known(values, sure, np.zeros((0, len(values))), ())
 
-    def shooting_by(name: str) -> Shooting:
-        return Shooting(ForwardModel(robot, h, name, read[0].output, open=unknowns.places), unknowns)
+    def shooting_by(name: str, output: Output = read[0].output) -> Shooting:
+        return Shooting(ForwardModel(robot, h, name, output, open=unknowns.places), unknowns)
 
     short, windows = (cut(read, fitted, length, h) for length in (max(seconds / SHORT, 10 * h), seconds))
     if min(len(windows.log), len(short.log)) == 0:
@@ -120,6 +128,10 @@ def identify(
     fitting = rough.exactly(exact)
     fit, known = _seen(fitting, fitting.begun(fit.values, fit.starts), known, read)
     done = time.perf_counter()
+    fed: tuple[Horizon, ...] = ()
+    if controller is not None:
+        driven = shooting_by(method, controller.controller.output)
+        fed = _drift(driven, [log.under(controller) for log in read], tested, fit.values, h)
     before = unknowns.column("before")
     fitted_rows = _rows_of(windows)
     model_before = exact.positions(windows, before, windows.starts())
@@ -138,6 +150,7 @@ def identify(
         residuals=tuple(_residual(arm, i, fit, windows, sensors[i]) for i in range(arm.n)),
         before=_drift(exact, read, tested, before, h),
         after=_drift(exact, read, tested, fit.values, h),
+        fed=fed,
         held_back=sum(end - start for _, start, end in tested) if held_back else 0.0,
         fitted={"t": fitted_rows, "measured": windows.q, "before": model_before, "after": windows.q + fit.residuals},
         seconds={"preparing": prepared - began, "fitting": done - prepared, "testing": time.perf_counter() - done},

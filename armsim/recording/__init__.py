@@ -9,7 +9,8 @@ What others use:
 - `load_run.load_run`: a run or a recording from its folder; `armsim.load_run`;
 - `replay.replay`, `Replay`: a recording through the forward model, sample by sample; `armsim.replay`;
 - `follow.follow`, `Followed`: a model on the inputs of a measured log; `armsim.follow`;
-- `measured_log.read_log`: such a log; `column_map` has its columns by formulas, `column_hint` guesses them, `clock` doubts times;
+- `measured_log.read_log`: such a log; `column_map` has its columns by formulas, `column_hint` guesses them, `time_units` doubts;
+- `command_history.CommandHistory`: what drives an arm over time; `logged_feedback.LoggedFeedback`: a controller that sees a log;
 - `compare.compare`: two runs, recordings or CSV files; `armsim.compare`;
 - `comparison.Comparison`, `Difference`: the differences of two time series;
 - `forward_model.ForwardModel`: state and inputs in, next state out; `armsim.ForwardModel`.

@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array, Indices
 from armsim.records import record
-
-Array = NDArray[np.float64]
 
 
 @record
@@ -42,7 +40,7 @@ class CommandHistory:
         within = np.searchsorted(self.t, t[1:], "left") > np.searchsorted(self.t, t[:-1], "right")
         return not self.lines and not bool(within.any())
 
-    def _places(self, t: Array) -> tuple[NDArray[np.int64], Array, Array]:
+    def _places(self, t: Array) -> tuple[Indices, Array, Array]:
         """The last instant before each of others, how long ago it was [s], and how commands change from then on [1/s]."""
         k = np.clip(np.searchsorted(self.t, t, "right") - 1, 0, None)
         s = (t - self.t[k])[..., None]

@@ -14,12 +14,14 @@ import numpy as np
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.arrays import Array
+from armsim.errors import UsageError, spelled
 from armsim.integrate import METHODS
-from armsim.loading import Given, read_robot
+from armsim.loading import Given, Scenario, read_robot, scenario_of
 from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.columns import spellings
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared, tolerances
+from armsim.recording.logged_feedback import LoggedFeedback
 from armsim.recording.measured_log import MeasuredLog, read_log
 from armsim.recording.playback import Playback, Played
 from armsim.recording.replay import first_state
@@ -69,6 +71,7 @@ class Followed:
         comparison: Model minus log over the whole log: positions, and velocities where the log has them.
         horizons: Drift per horizon, the whole log last.
         diverged: If the model diverged, the slot that left its bounds first; else None.
+        fed: The same driven by a controller that sees the log's positions; None where none was asked for.
     """
 
     log: MeasuredLog
@@ -81,6 +84,7 @@ class Followed:
     comparison: Comparison
     horizons: tuple[Horizon, ...]
     diverged: str | None
+    fed: Followed | None = None
 
     def __repr__(self) -> str:
         return f"Followed({self.log.name} by {self.arm.name} with {self.method}: {self.comparison.brief})"
@@ -89,6 +93,14 @@ class Followed:
     def judged(self) -> bool:
         """Whether any tolerance was given."""
         return any(d.tolerance is not None for d in self.comparison.differences)
+
+    @property
+    def off(self) -> tuple[float, ...]:
+        """Root mean square of what the controller commands less what was logged, of each drive; none of other kinds of it."""
+        if self.fed is None or self.fed.log.output != self.log.output:
+            return ()
+        apart = self.fed.log.inputs - self.log.inputs
+        return tuple(np.sqrt(np.mean(apart**2, axis=0)).tolist())
 
     def data(self, degrees: bool = False) -> dict[str, Any]:
         """As plain data; horizons by joint, their angles in degrees if so asked, to 15 digits."""
@@ -107,13 +119,14 @@ class Followed:
             "notes": self.log.notes,
             "horizons": horizons,
             "diverged": self.diverged,
+            **({} if self.fed is None else {"fed": {**self.fed.data(degrees), "commands_off": list(self.off)}}),
             **self.comparison.data(),
         }
 
 
 def follow(
     log: str | PathLike[str] | MeasuredLog,
-    robot: Given | Robot | Arm,
+    robot: Given | Robot | Arm | None = None,
     columns: str | PathLike[str] | Mapping[str, str] | None = None,
     method: str = METHOD,
     dt: float | None = None,
@@ -123,6 +136,7 @@ def follow(
     degrees: bool = False,
     rtol: float | None = None,
     interpolate: bool = False,
+    feedback: Given | Scenario | None = None,
 ) -> Followed:
     """Run a robot's model on the inputs of a log from its first row, and measure its drift from the log.
 
@@ -131,7 +145,8 @@ def follow(
 
     Args:
         log: A CSV file, see `read_log`.
-        robot: The model: a robot file, the name of a shipped robot, its content, an `armsim.Robot` or its `Arm`.
+        robot: The model: a robot file, the name of a shipped robot, its content, an `armsim.Robot` or its `Arm`; that of
+            `feedback` unless given.
         columns: Names of the log's columns; see `read_log`.
         method: Integrator.
         dt: Longest step [s], 1e-4 unless given. An adaptive method lands on every row and needs none.
@@ -141,14 +156,32 @@ def follow(
         degrees: Compare angles in degrees, their tolerances included; horizons stay in rad.
         rtol: Relative tolerance of an adaptive method; its default unless given.
         interpolate: Whether inputs change on straight lines between rows; a step takes the mean over it.
+        feedback: A scenario whose controller drives the model as well, seeing the log's positions, sample by sample; alone where
+            the log has no inputs.
 
     Raises:
         FileFaults: A file is damaged or cannot be used; says where and why.
         UsageError: An argument is invalid; says how to mend it.
     """
+    scenario = None if feedback is None else scenario_of(feedback)
+    if robot is None:
+        if scenario is None:
+            mend = spelled(f"write for example armsim replay {log} --robot my_arm.yaml", "give it, or `feedback`")
+            raise UsageError.of(
+                str(log), f"{spelled('--robot ROBOT', 'robot')}, the model that is to follow the log", "none", mend
+            )
+        robot = scenario.arm
     arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
+    controller = None if scenario is None else LoggedFeedback(scenario, arm)
     if not isinstance(log, MeasuredLog):
-        log = read_log(log, arm, columns, interpolate=interpolate)
+        log = read_log(log, arm, columns, False, interpolate, controller)
+    if controller is not None and log.inputs_from != controller.told:
+        turns = [None if progress is None else partial(_half, progress, half) for half in (0, 1)]
+        logged, fed = (
+            follow(x, arm, None, method, dt, allowed, target, turn, degrees, rtol)
+            for x, allowed, turn in zip((log, log.under(controller)), (tolerance, None), turns, strict=True)
+        )
+        return replace(logged, fed=fed)
     allowed = check_tolerance(check_method(method), rtol, None)
     adaptive = METHODS[method].adaptive is not None
     dt = check_dt(dt) if dt is not None else None if adaptive else DT
@@ -196,6 +229,11 @@ def follow(
         horizons=(*(horizon for horizon in horizons if horizon is not None), last),
         diverged=whole.diverged,
     )
+
+
+def _half(progress: Progress, half: int, done: int, total: int) -> None:
+    """Report one of two halves of the work."""
+    progress(half * total + done, 2 * total)
 
 
 def _window(playback: Playback, log: MeasuredLog, dt: float, first: int, last: int, look: Look) -> Played:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial, reduce
 from os import PathLike
 
@@ -25,12 +25,13 @@ from armsim.plant.driven import Output
 from armsim.recording.column_hint import Wanted, missing_columns
 from armsim.recording.column_map import Columns, renamed
 from armsim.recording.command_history import CommandHistory
+from armsim.recording.logged_feedback import LoggedFeedback
 from armsim.recording.time_units import FACTORS, HOPELESS, unit_by_spacing, unit_by_speeds
 from armsim.records import record
 
 TIME = ("t_s", "t")
 INPUTS = ("voltage", "motor", "current")  # kinds of columns, the first that a log has
-HELD = "each row's held until the next"
+HELD = ", each row's held until the next"
 FIT = 5  # rows of the parabola that a velocity is estimated by
 
 
@@ -66,7 +67,13 @@ class MeasuredLog:
     @property
     def inputs_told(self) -> str:
         """What drives the arm between rows, in words."""
-        return f"{self.inputs_from}, {'on straight lines between rows' if self.commands.lines else HELD}"
+        held = HELD if self.commands.t is self.t else ""
+        return self.inputs_from + (", on straight lines between rows" if self.commands.lines else held)
+
+    def under(self, feedback: LoggedFeedback) -> MeasuredLog:
+        """The same log driven by what a controller commands that sees its positions."""
+        commands, output = feedback.commands(self.t, self.q, self.qd), feedback.controller.output
+        return replace(self, commands=commands, output=output, inputs_from=feedback.told)
 
     def velocities(self, k: int) -> Array:
         """Joint velocities at row k [rad/s or m/s], shape (n,): logged, or fitted by parabolas to the nearest rows."""
@@ -96,6 +103,7 @@ def read_log(
     columns: Columns | None = None,
     currents: bool = False,
     interpolate: bool = False,
+    feedback: LoggedFeedback | None = None,
 ) -> MeasuredLog:
     """Read a log whose columns are named as in armsim's files, or as a mapping says; other columns may hold anything.
 
@@ -108,6 +116,7 @@ def read_log(
         columns: From these names to columns of the log, or to formulas of them: a YAML file, its text in braces, or a mapping.
         currents: Whether currents stay what they are; they are turned into the arm's torques otherwise.
         interpolate: Whether commands change on straight lines between rows; else each is held until the next row.
+        feedback: A controller whose commands count where the log has none.
 
     Raises:
         FileFaults: A file cannot be read, is damaged, or lacks a column; or the times are no seconds; says where and why.
@@ -119,19 +128,20 @@ def read_log(
     kinds = ["q"] + [kind for kind in ("qd",) if _any(named, arm, kind)]
     inputs = next((kind for kind in INPUTS if _any(named, arm, kind)), None)
     lacking = [] if any(time in named for time in TIME) else [Wanted("t")]
-    for kind in (*kinds, inputs or INPUTS[0]):
+    driven = [] if inputs is None and feedback is not None else [inputs or INPUTS[0]]
+    for kind in (*kinds, *driven):
         spelled = [_spellings(arm, i, kind) for i in range(arm.n)]
         lacking += [Wanted(kind, i) for i, names in enumerate(spelled) if not any(name in named for name in names)]
     if lacking:
         raise missing_columns(table, arm, lacking, any_input=inputs is None)
-    assert inputs is not None
-    _check_motors(arm, inputs, name)
+    if inputs is not None:
+        _check_motors(arm, inputs, name)
     t = np.array(named[next(time for time in TIME if time in named)])
-    values = [_joint_columns(named, arm, kind) for kind in (*kinds, inputs)]
+    values = [_joint_columns(named, arm, kind) for kind in (*kinds, *driven)]
     rows = np.flatnonzero(np.isfinite(np.column_stack([t, *values])).all(axis=1))
     gaps = np.setdiff1d(np.arange(len(t)), rows)
     notes = [table.skipped(gaps.tolist())] if len(gaps) else []
-    t, (q, *rates, u) = t[rows], [x[rows] for x in values]
+    t, (q, *rest) = t[rows], [x[rows] for x in values]
     if len(t) < 2:
         raise refuse(table.place(0), "", "at least two rows", f"{len(t)}", "check that it is the right file")
     steps = np.diff(t) > 0
@@ -139,8 +149,12 @@ def read_log(
         k = int(np.argmax(~steps))
         found, mend = f"{t[k + 1]:.12g} after {t[k]:.12g}", "sort the rows, and leave each time once"
         raise refuse(table.place(int(rows[k + 1])), "t_s", "times that increase from row to row", found, mend)
-    qd = rates[0] if rates else None
+    qd = rest.pop(0) if "qd" in kinds else None
     notes += _clock_notes(table, t, q, qd, columns is not None)
+    if feedback is not None and inputs is None:
+        log = MeasuredLog(name, t, q, qd, CommandHistory(t, np.zeros(q.shape)), "torque", "", tuple(notes))
+        return log.under(feedback)
+    (u,) = rest
     output: Output = "current" if currents and inputs == "current" else "voltage" if inputs == "voltage" else "torque"
     if output == "current":
         inputs_from = "the motors' currents"

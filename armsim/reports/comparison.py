@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from armsim.reports.table import Cell, joint_unit, shown, table
+from armsim.reports.table import Cell, joint_unit, shown, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.recording.comparison import Comparison, Difference
     from armsim.recording.follow import Followed
 
+UNITS = {"voltage": "V", "current": "A", "torque": "N·m or N"}
 FIRST = ("q", "qd")  # quantities that are always shown
 
 
@@ -64,6 +65,17 @@ def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> str:
             row += [(small(shown(drift, joint.type, degrees), digits), unit) for drift in drifts]
         rows.append(row)
     return table(headings, rows)
+
+
+def feedback_lines(followed: Followed, degrees: bool, digits: int = 4) -> list[str]:
+    """How far a model drifts under a controller that sees a log's positions, and what of its commands was logged."""
+    fed = followed.fed
+    assert fed is not None
+    names, unit = followed.arm.joint_names, UNITS[followed.log.output]
+    off = ", ".join(f"{name} {small(x, 3)}" for name, x in zip(names, followed.off, strict=False))
+    told = f"off the logged ones by {off} {unit} (rms)" if off else f"{fed.log.output}s, and the log has other inputs"
+    lines = wrapped(f"feedback {fed.log.inputs_from}; its commands: {told}")
+    return ["", lines, drift_table(fed, degrees, digits)]
 
 
 def small(value: float, digits: int = 4) -> str:

@@ -90,16 +90,22 @@ def _row(one: Estimate, digits: int) -> list[Cell]:
 def _drifts(found: Identification, degrees: bool) -> str:
     """The drift over horizons, before and after."""
     where = f"the {found.held_back:.3g} s that were held back" if found.held_back else "the log, which was fitted"
+    told = [(found.before, ""), (found.after, "after"), *([(found.fed, "fed")] if found.fed else [])]
     rows: list[list[Cell]] = []
     for i, joint in enumerate(found.arm.joints):
         unit = joint_unit(joint.type, degrees)
         row: list[Cell] = [joint.name]
-        for pair in zip(found.before, found.after, strict=True):
-            row += [(small(shown(one.final[i], joint.type, degrees), 3), unit) for one in pair]
+        for each in zip(*(horizons for horizons, _ in told), strict=True):
+            row += [(small(shown(one.final[i], joint.type, degrees), 3), unit) for one in each]
         rows.append(row)
-    spans = _spans(found.after)
-    headings = ["drift", *(text for span in spans for text in (f"in {span}", "after"))]
-    return f"Drift on {where}, restarted for each window, before and after:\n{table(headings, rows)}"
+    headings = [
+        "drift",
+        *(text for span in _spans(found.after) for text in (f"in {span}", *(name for _, name in told[1:]))),
+    ]
+    how = "before and after" + (
+        ", and after by what the controller commands that sees its positions" if found.fed else ""
+    )
+    return f"{wrapped(f'Drift on {where}, restarted for each window, {how}:')}\n{table(headings, rows)}"
 
 
 def _spans(horizons: Sequence[Horizon]) -> list[str]:

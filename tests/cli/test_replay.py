@@ -61,9 +61,24 @@ def test_without_a_folder_it_is_numbered_like_a_run(ask):
 
 
 def test_a_recording_takes_no_options_of_logs(ask):
-    refused = ask("replay", "out", "--columns", "{}"), ask("replay", "out", "--interpolate")
-    assert [one.code for one in refused] == [2, 2]
-    assert "--interpolate" in refused[1].err
+    for option in (["--columns", "{}"], ["--interpolate"], ["--feedback", "arm5_hold"]):
+        refused = ask("replay", "out", *option)
+        assert refused.code == 2
+        assert option[0] in refused.err
+
+
+def test_a_log_is_replayed_under_the_controller_that_sees_it(ask):
+    ask(*RECORD, "-o", "out", "-q")
+    told = ask("replay", "out/record.csv", "--feedback", "out/run.yaml")
+    assert (told.code, told.err) == (0, "")
+    lines = told.out.splitlines()
+    at = lines.index("feedback pd of arm5_hold, every 0.001 s, which sees the measured positions; its")
+    assert lines[at + 1].strip() == "commands: off the logged ones by R1 0, R2 0, R3 0, R4 0, R5 0 V (rms)"
+    drifts = [line for line in lines if line.startswith("R3 ")]
+    assert drifts[0] == drifts[1]
+    data = json.loads(ask("replay", "out/record.csv", "--feedback", "out/run.yaml", "--json").out)
+    assert data["fed"]["commands_off"] == [0.0] * 5
+    assert data["fed"]["horizons"] == data["horizons"]
 
 
 def test_a_continuous_command_makes_nothing(ask):

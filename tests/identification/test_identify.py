@@ -10,6 +10,7 @@ import pytest
 import armsim
 from armsim.errors import UsageError
 from armsim.recording.command_history import CommandHistory
+from armsim.recording.measured_log import MeasuredLog
 from tests.identification.simulated import inside, logged, rod
 
 FRICTION = {"joints[A].friction.viscous": 0.05, "joints[A].friction.coulomb": 0.3}
@@ -119,6 +120,42 @@ def test_rows_between_steps_do_no_harm():
     assert found.dt == pytest.approx(3.5e-3)
     assert all(inside(found, TRUTH, 3.0).values())
     assert all(found[path].within < 1e-3 * x for path, x in TRUTH.items())
+
+
+@pytest.fixture(scope="module")
+def controlled():
+    """A run of the rod under sampled feedback, as a log of the rows of its samples; and its scenario."""
+    control = {"law": "pd", "output": "voltage", "kp": 20, "kd": 2, "period": 4e-3}
+    control["reference"] = {"q": ["sin(5*t) - 1.57"]}
+    scenario = {"format": "armsim/scenario/1", "robot": rod(), "duration": 6, "control": control}
+    scenario |= {"integrator": {"method": "rk4", "dt": 1e-3}, "initial": {"q": [-1.57]}, "log": {"every": 4e-3}}
+    made = armsim.record(scenario)
+    t, u = made.t, made.inputs
+    return MeasuredLog(
+        "log", t, made.states[:, :1], made.states[:, 1:2], CommandHistory(t, u), "voltage", "logged"
+    ), scenario
+
+
+def test_under_the_controller_that_sees_the_log_the_drift_is_that_under_its_commands(controlled):
+    log, scenario = controlled
+    found = found_of(log, feedback=scenario)
+    assert [one.seconds for one in found.fed] == [one.seconds for one in found.after]
+    for fed, after in zip(found.fed, found.after, strict=True):
+        assert fed.largest == pytest.approx(after.largest, rel=1e-6, abs=1e-9)
+    control = scenario["control"] | {"kp": 10}  # another controller than the one that ran
+    other = found_of(log, feedback=scenario | {"control": control})
+    assert other.after == found.after
+    assert other.fed[-1].largest[0] > 100.0 * found.fed[-1].largest[0]
+
+
+def test_numbers_come_out_of_a_log_without_commands_by_the_controller_that_ran(controlled, tmp_path):
+    log, scenario = controlled
+    table = np.column_stack([log.t, log.q, log.qd])
+    np.savetxt(tmp_path / "log.csv", table, "%.17g", ",", header="t_s,q_A_rad,qd_A_rad_s", comments="")
+    found = found_of(tmp_path / "log.csv", feedback=scenario)
+    assert found.explained
+    for path, x in TRUTH.items():
+        assert found[path].value == pytest.approx(x, rel=1e-4)
 
 
 def test_offsets_of_sensors_are_told_from_gravity():
