@@ -389,10 +389,18 @@ class Subdocument(Kind[V]):
     of: type[Document]
 
     @overload
-    def __init__(self: Subdocument[D], of: type[D], *, default: Entries = ..., **common: Any) -> None: ...
+    def __init__(self: Subdocument[D], of: type[D], *, default: Entries, **common: Any) -> None: ...
+
+    @overload
+    def __init__(
+        self: Subdocument[D | None], of: type[D], *, default: None = ..., note: str, **common: Any
+    ) -> None: ...
 
     @overload
     def __init__(self: Subdocument[D | None], of: type[D], *, default: None, **common: Any) -> None: ...
+
+    @overload
+    def __init__(self: Subdocument[D], of: type[D], **common: Any) -> None: ...
 
     def __init__(self, of: Any, **common: Any) -> None:
         super().__init__(**common)

@@ -58,10 +58,8 @@ class Solid(Document):
 
     other_words = words.SOLID
 
-    mass = mass(default=None, note="from the density")
-    density = Number(
-        "kg/m³", minimum=0, default=None, doc="density, in place of the mass", note="from the mass", example="2700"
-    )
+    mass = mass(note="from the density")
+    density = Number("kg/m³", minimum=0, doc="density, in place of the mass", note="from the mass", example="2700")
     center = center()
 
     exactly_one = ("mass", "density")
@@ -229,10 +227,10 @@ class PayloadBody(Document):
 
     name = Text(name=True, doc="labels messages and the energy balance", example="box")
     frame = FrameName(default="tool", doc="frame that carries it", example="tool")
-    mass = mass(default=None, note="that of `body`")
+    mass = mass(note="that of `body`")
     center = center(given_by="body")
     body = OneOf(
-        BODIES, words.BODY, default=None, doc="in place of a point mass", note="a point mass",
+        BODIES, words.BODY, doc="in place of a point mass", note="a point mass",
         example="{box: {size: [0.1, 0.1, 0.1], mass: 0.3}}",
     )  # fmt: skip
 
@@ -262,11 +260,11 @@ class TimeSpan(Document):
     """What is there during a time."""
 
     from_ = Number(
-        "s", structure=True, minimum=0, default=None, doc="start, a whole multiple of dt", note="the beginning",
+        "s", structure=True, minimum=0, doc="start, a whole multiple of dt", note="the beginning",
         example="1",
     )  # fmt: skip
     to = Number(
-        "s", structure=True, minimum=0, default=None, doc="end, a whole multiple of dt; excluded", note="the end",
+        "s", structure=True, minimum=0, doc="end, a whole multiple of dt; excluded", note="the end",
         example="2",
     )  # fmt: skip
 

@@ -57,7 +57,7 @@ def law_rule(law: str) -> Rule:
 
 def gains(unit: str, doc: str, laws: str, of_tool: str = "") -> LawGains:
     """The key of a gain."""
-    return LawGains(Number(unit), Number(of_tool), default=None, doc=doc, note=f"none; {laws} need it", example="10")
+    return LawGains(Number(unit), Number(of_tool), doc=doc, note=f"none; {laws} need it", example="10")
 
 
 def task_of(control: Node | None) -> tuple[tuple[str, str], ...]:
@@ -71,7 +71,7 @@ def task_of(control: Node | None) -> tuple[tuple[str, str], ...]:
 
 def times(doc: str, note: str, example: str) -> PerJoint:
     """The key of a time constant."""
-    return PerJoint(Number("s", above=0), one_for_all=True, default=None, doc=doc, note=note, example=example)
+    return PerJoint(Number("s", above=0), one_for_all=True, doc=doc, note=note, example=example)
 
 
 class Encoder(Document):
@@ -80,7 +80,6 @@ class Encoder(Document):
     counts = PerJoint(
         Number(above=0),
         one_for_all=True,
-        default=None,
         doc="counts per revolution, all edges counted; of a sliding joint's own shaft, per metre",
         note="positions are not quantised",
         example="4096",
@@ -89,7 +88,6 @@ class Encoder(Document):
     noise = PerJoint(
         Number("rad or m", angle=True, minimum=0),
         one_for_all=True,
-        default=None,
         doc="standard deviation of the joint's position, added before it is quantised",
         note="none",
         example="1e-4",
@@ -107,7 +105,7 @@ class Encoder(Document):
 
 def weights(doc: str) -> PerJoint:
     """The key of the weights of an error."""
-    return PerJoint(Number(minimum=0), one_for_all=True, default=None, doc=doc, note="0", example="1")
+    return PerJoint(Number(minimum=0), one_for_all=True, doc=doc, note="0", example="1")
 
 
 class Cost(Document):
@@ -130,7 +128,7 @@ class Cost(Document):
 class Posture(Document):
     """What the joints do as far as it leaves the tool alone: pd control towards `q`, or accelerations with computed_torque."""
 
-    q = PerJoint(Number("rad or m", angle=True), default=None, doc="joint positions, one per joint", note="the reference",
+    q = PerJoint(Number("rad or m", angle=True), doc="joint positions, one per joint", note="the reference",
                  example="[0, 0.5, 0]")  # fmt: skip
     kp = PerJoint(
         Number(STIFFNESS), one_for_all=True, doc="proportional gains; 1/s² with computed_torque", example="10"
@@ -148,7 +146,6 @@ class Control(Document):
         "voltage",
         "current",
         "torque",
-        default=None,
         doc="what is commanded: motor voltages, motor currents or joint torques",
         note="required",
         example="voltage",
@@ -160,17 +157,16 @@ class Control(Document):
         doc="whose errors the law controls: each joint's, or position and orientation of a tool (pd and computed_torque)",
         example="tool",
     )
-    frame = FrameName(default=None, doc="the tool of `space: tool`: a frame of the robot", note="tool", example="tool")
+    frame = FrameName(doc="the tool of `space: tool`: a frame of the robot", note="tool", example="tool")
     axes = List(
         Choice(*AXES),
         least=1,
         most=6,
-        default=None,
         doc="along which axes of the world its position is controlled, and about which its orientation; others are free",
         note="all six",
         example="[x, y, z]",
     )
-    posture = Subdocument(Posture, default=None, doc="what joints do besides", note="nothing")
+    posture = Subdocument(Posture, doc="what joints do besides", note="nothing")
     kp = gains(
         "V/rad or N·m/rad",
         "proportional gains, one per joint (in the space of a tool one per axis) or one for all; not the motor's Kp; 1/s² with "
@@ -184,40 +180,35 @@ class Control(Document):
     )
     K = PerJoint(
         List(Number(), least=2),
-        default=None,
         doc="rows of u = -K (x - x_ref), one per joint: positions, velocities, then currents that are states, then commands that "
         "`delay` keeps on their way, the next ones first",
         note="none; state_feedback needs it",
         example="[[40, 3]]",
     )
     horizon = Number(
-        "s", above=0, default=None, doc="how far ahead `law: predictive` plans",
+        "s", above=0, doc="how far ahead `law: predictive` plans",
         note="none; predictive needs it", example="0.5",
     )  # fmt: skip
     stages = Number(
-        structure=True, whole=True, minimum=1, largest=MOST_STAGES, default=None,
-        doc="into how many pieces of constant commands it divides the horizon", note="none; predictive needs it", example="20",
+        structure=True, whole=True, minimum=1, largest=MOST_STAGES, doc="into how many pieces of constant commands it divides the horizon", note="none; predictive needs it", example="20",
     )  # fmt: skip
-    cost = Subdocument(Cost, default=None, doc="what it minimises", note="none; predictive needs it")
+    cost = Subdocument(Cost, doc="what it minimises", note="none; predictive needs it")
     creep = PerJoint(
-        Number("rad/s or m/s", above=0, angle=True), one_for_all=True, default=None,
-        doc="speeds below which its model takes dry friction and losses of gears for viscous", note="it has neither",
+        Number("rad/s or m/s", above=0, angle=True), one_for_all=True, doc="speeds below which its model takes dry friction and losses of gears for viscous", note="it has neither",
         example="0.01",
     )  # fmt: skip
     command = PerJoint(
         LawExpression(example="40*e + 3*ed"),
-        default=None,
         doc="the command of each joint, an expression of e, ed, q, qd, integral, t, ...",
         note="none; expression needs it",
         example='["40*e + 3*ed"]',
     )
     target = PerJoint(
         Number("rad or m", angle=True),
-        default=None,
         doc="joint positions to hold, one per joint",
         note="the robot's initial pose",
     )
-    reference = Subdocument(Reference, default=None, doc="motion to follow, in place of `target`", note="none")
+    reference = Subdocument(Reference, doc="motion to follow, in place of `target`", note="none")
     feedforward = Choice(
         "none",
         "gravity",
@@ -227,7 +218,6 @@ class Control(Document):
     )
     model = RobotReference(
         of_file=True,
-        default=None,
         doc="the arm as feedforward and computed_torque know it, if not as it is",
         note="the arm itself",
         example="arm5",
@@ -236,7 +226,6 @@ class Control(Document):
         "s",
         structure=True,
         above=0,
-        default=None,
         doc="sample time, a whole multiple of dt; u is held in between",
         note="continuous",
     )
@@ -244,21 +233,15 @@ class Control(Document):
         "s",
         structure=True,
         minimum=0,
-        default=None,
         doc="from a sample to its command, a whole multiple of period",
         note="none",
         example="1e-3",
     )
-    encoder = Subdocument(
-        Encoder, default=None, doc="how joints are measured: of continuous control `on` alone", note="exactly"
-    )
-    limit = PerJoint(
-        Number("V, N·m or N", above=0), one_for_all=True, default=None, doc="greatest |u|", note="none", example="24"
-    )
+    encoder = Subdocument(Encoder, doc="how joints are measured: of continuous control `on` alone", note="exactly")
+    limit = PerJoint(Number("V, N·m or N", above=0), one_for_all=True, doc="greatest |u|", note="none", example="24")
     integral_limit = PerJoint(
         Number("V, N·m or N", above=0),
         one_for_all=True,
-        default=None,
         doc="greatest |ki ∫e dt|",
         note="limit, with clamping",
         example="24",

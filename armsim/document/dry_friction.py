@@ -67,7 +67,7 @@ class DryFriction(Number):
 
 def static_friction(unit: str, sides: type[Document], example: str) -> DryFriction:
     """The key of dry friction at rest."""
-    return DryFriction(unit, sides, "dry friction at rest", default=None, note="that of Coulomb", example=example)
+    return DryFriction(unit, sides, "dry friction at rest", note="that of Coulomb", example=example)
 
 
 class StickingPart(Document):

@@ -66,7 +66,7 @@ class LinkFrame(Document):
 class Tool(LinkFrame):
     """The tool's frame."""
 
-    link = Text(default=None, doc="name of the joint that moves the link", note="the last joint", example="R5")
+    link = Text(doc="name of the joint that moves the link", note="the last joint", example="R5")
 
 
 class ModifiedDH(Document):
@@ -134,7 +134,7 @@ class Limits(Document):
     upper = Number(
         "rad or m", angle=True, infinite=True, absent=math.inf, default=math.inf, doc="greatest joint position"
     )
-    stiffness = Number("N·m/rad or N/m", minimum=0, default=None, doc="of the stops", note="no stops", example="1000")
+    stiffness = Number("N·m/rad or N/m", minimum=0, doc="of the stops", note="no stops", example="1000")
     damping = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="of the stops", example="10")
 
     relations = (RANGE,)
@@ -155,7 +155,7 @@ class Friction(StickingPart):
     viscous = Number("N·m·s/rad or N·s/m", minimum=0, default=0.0, doc="viscous friction", example="0.1")
     coulomb = DryFriction("N·m or N", JointCoulomb, absent=0.0, default=0.0, example="0.5")
     static = static_friction("N·m or N", JointCoulomb, "0.7")
-    stribeck = Subdocument(Stribeck, default=None, doc=FALLS, note="none", example="{velocity: 0.01}")
+    stribeck = Subdocument(Stribeck, doc=FALLS, note="none", example="{velocity: 0.01}")
 
 
 class Mimic(Document):
@@ -229,14 +229,12 @@ class Joint(Document):
     dh = FRAMES["dh"]
     origin = FRAMES["origin"]
     parent = Text(
-        default=None,
         doc="name of an earlier joint, whose link carries it, or `base`",
         note="the joint before",
         example="R5",
     )
     mimic = Subdocument(
         Mimic,
-        default=None,
         doc="another joint, which decides its position",
         note="none",
         example="{joint: F1, ratio: -1}",
@@ -249,20 +247,19 @@ class Joint(Document):
         doc="joint position at which the arm is given",
         example="0",
     )
-    limits = Subdocument(Limits, default=None, doc="range and stops", note="no limits")
+    limits = Subdocument(Limits, doc="range and stops", note="no limits")
     friction = Subdocument(Friction, default={}, doc="friction of the joint", note="none")
-    spring = Subdocument(Spring, default=None, doc="a spring, which pulls the joint to a position", note="none")
+    spring = Subdocument(Spring, doc="a spring, which pulls the joint to a position", note="none")
     bodies = List(
         OneOf(BODIES, words.BODY, example="point: {mass: 1, center: [0.2, 0, 0]}"),
         doc="what the link is made of, summed",
         example="[{point: {mass: 1, center: [0.2, 0, 0]}}]",
     )
-    motor = Subdocument(Motor, default=None, doc="its motor", note="no motor")
+    motor = Subdocument(Motor, doc="its motor", note="no motor")
     visual = List(
         Subdocument(Visual),
         single=True,
         structure=True,
-        default=None,
         doc="a mesh that is drawn in place of the bodies, or a list of them",
         note="the bodies",
         example="{mesh: meshes/upper.stl, scale: 0.001}",

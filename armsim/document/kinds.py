@@ -58,7 +58,7 @@ class Kind(Generic[V]):
         doc: Its meaning, in one line.
         default: Its value if absent; REQUIRED if it must be given, None for no value.
         example: A valid value, for messages.
-        note: The meaning of the default, where the value does not say it.
+        note: What holds if it is absent, where the default does not say it; with a note and no default there is no value.
         structure: Whether it decides what is computed, so that a number cannot be left open.
         of_file: Whether text is the name of a file, relative to the one that it stands in.
         given_by: The key beside it that decides its value where it has one: there is no default then.
@@ -71,6 +71,10 @@ class Kind(Generic[V]):
     structure: bool = False
     of_file: bool = False
     given_by: str = ""
+
+    def __post_init__(self) -> None:
+        if self.note and self.default is REQUIRED:
+            self.default = None
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.key = name.rstrip("_")

@@ -25,14 +25,11 @@ class BrushDrop(Document):
 class MotorLimits(Document):
     """What a motor and its amplifier can do at most, on the motor's side of the gear."""
 
-    voltage = Number("V", above=0, default=None, doc="of the supply: more than that is cut", note="none", example="24")
-    current = Number(
-        "A", above=0, default=None, doc="of the amplifier: more than that is cut", note="none", example="5"
-    )
+    voltage = Number("V", above=0, doc="of the supply: more than that is cut", note="none", example="24")
+    current = Number("A", above=0, doc="of the amplifier: more than that is cut", note="none", example="5")
     torque = Number(
         "N·m",
         above=0,
-        default=None,
         doc="at the motor's shaft, before the gear: more than that is cut",
         note="none",
         example="0.3",
@@ -40,7 +37,6 @@ class MotorLimits(Document):
     speed = Number(
         "rad/s",
         above=0,
-        default=None,
         doc="of the motor's shaft: beyond, the motor brakes but does not drive; no stop",
         note="none",
         example="600",
@@ -57,7 +53,7 @@ class Thermal(Document):
     ambient = Number(
         "°C", default=25.0, doc="temperature around the motor, and of its winding at the start", example="40"
     )
-    max = Number("°C", default=None, doc="that the winding may have", note="none", example="155")
+    max = Number("°C", doc="that the winding may have", note="none", example="155")
     drift = Flag(default=False, doc="whether the resistance grows with the temperature, copper's by 0.39 % a kelvin")
 
 
@@ -95,13 +91,12 @@ class Motor(StickingPart):
     Kp = Number(
         "N·m/A",
         above=0,
-        default=None,
         doc="torque constant; without it and Ra only the torque of the drive is known, and no voltage can be put on it",
         note="none",
         example="0.05",
     )
-    Ke = Number("V·s/rad", minimum=0, default=None, doc="back-EMF constant", note="Kp", example="0.05")
-    Ra = Number("ohm", above=0, default=None, doc="armature resistance", note="none", example="1")
+    Ke = Number("V·s/rad", minimum=0, doc="back-EMF constant", note="Kp", example="0.05")
+    Ra = Number("ohm", above=0, doc="armature resistance", note="none", example="1")
     gear = Number(
         nonzero=True,
         largest=1e6,
@@ -116,7 +111,7 @@ class Motor(StickingPart):
     viscous = Number("N·m·s/rad", minimum=0, default=0.0, doc="viscous friction of the motor", example="1e-4")
     coulomb = DryFriction("N·m", MotorCoulomb, absent=0.0, default=0.0, example="0.01")
     static = static_friction("N·m", MotorCoulomb, "0.015")
-    stribeck = Subdocument(MotorStribeck, default=None, doc=FALLS, note="none", example="{velocity: 1}")
+    stribeck = Subdocument(MotorStribeck, doc=FALLS, note="none", example="{velocity: 1}")
     efficiency = Number(
         above=0,
         largest=1,
@@ -135,13 +130,13 @@ class Motor(StickingPart):
         doc="of the armature; 0: the current follows the voltage at once",
         example="1e-3",
     )
-    brush_drop = Subdocument(BrushDrop, default=None, doc="voltage that the brushes take", note="none")
+    brush_drop = Subdocument(BrushDrop, doc="voltage that the brushes take", note="none")
     limits = Subdocument(MotorLimits, default={}, doc="what motor and amplifier can do at most", note="none")
     nominal_current = Number(
-        "A", above=0, default=None, doc="that the winding stands for long: the data sheet's", note="none", example="2.1"
+        "A", above=0, doc="that the winding stands for long: the data sheet's", note="none", example="2.1"
     )
-    thermal = Subdocument(Thermal, default=None, doc="how the winding heats up", note="none")
-    coupling = Subdocument(Coupling, default=None, doc="to its joint, where the gear twists", note="rigid")
+    thermal = Subdocument(Thermal, doc="how the winding heats up", note="none")
+    coupling = Subdocument(Coupling, doc="to its joint, where the gear twists", note="rigid")
     model = Choice(
         "dc",
         EMULATED,

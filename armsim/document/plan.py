@@ -23,17 +23,16 @@ class Waypoint(Document):
     """Where the arm is to be: joint positions, or the position of a frame; and how fast."""
 
     q = PerJoint(
-        Number("rad or m", angle=True), default=None, doc="joint positions", note="give `frame` and `xyz`",
+        Number("rad or m", angle=True), doc="joint positions", note="give `frame` and `xyz`",
         example="[0.5, -0.3]",
     )  # fmt: skip
-    frame = FrameName(default=None, doc="a frame that is to be somewhere, in place of `q`", note="`tool`, with `xyz`")
+    frame = FrameName(doc="a frame that is to be somewhere, in place of `q`", note="`tool`, with `xyz`")
     xyz = List(
-        Number("m"), length=3, default=None, doc="position of its origin in the world", note="give `q`",
+        Number("m"), length=3, doc="position of its origin in the world", note="give `q`",
         example="[0.4, 0, 0.3]",
     )  # fmt: skip
     qd = PerJoint(
-        Number("rad/s or m/s", angle=True), one_for_all=True, default=None,
-        doc="joint velocities there, one per joint or one for all", note="at rest at the end, any on the way", example="0",
+        Number("rad/s or m/s", angle=True), one_for_all=True, doc="joint velocities there, one per joint or one for all", note="at rest at the end, any on the way", example="0",
     )  # fmt: skip
 
     rules = (Rule(given=("q",), without=("frame", "xyz")), Rule(absent=("q",), needs=("xyz",)))
@@ -53,7 +52,7 @@ class Via(Waypoint):
     """A point on the way."""
 
     at = Number(
-        above=0, largest=1.0, structure=True, default=None, doc="when, as a share of the duration",
+        above=0, largest=1.0, structure=True, doc="when, as a share of the duration",
         note="evenly between its neighbours", example="0.5",
     )  # fmt: skip
 
@@ -68,7 +67,6 @@ class Plan(Document):
 
     output = Choice(
         *OUTPUTS,
-        default=None,
         doc="what the inputs are",
         note="`voltage` where all motors have constants, else `torque`",
     )
@@ -83,11 +81,10 @@ class Plan(Document):
         doc="into how many equal intervals the time is cut; inputs are constant in each",
     )  # fmt: skip
     limit = PerJoint(
-        Number("V, N·m or N", minimum=0), one_for_all=True, default=None,
-        doc="greatest magnitude of the inputs, one per joint or one for all; 0 leaves a joint undriven",
+        Number("V, N·m or N", minimum=0), one_for_all=True, doc="greatest magnitude of the inputs, one per joint or one for all; 0 leaves a joint undriven",
         note="limits of the motors alone", example="24",
     )  # fmt: skip
-    tool_speed = Number("m/s", above=0, default=None, doc="greatest speed of the tool", note="none", example="0.5")
+    tool_speed = Number("m/s", above=0, doc="greatest speed of the tool", note="none", example="0.5")
     clearance = Number("m", minimum=0, default=0.0, doc="least distance of links from spheres and planes of the world")
 
     def check(self, path: str, context: Context) -> None:

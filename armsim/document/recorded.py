@@ -40,7 +40,7 @@ class CsvFile(Document):
     """A CSV file."""
 
     csv = Text(of_file=True, doc="the file, relative to this one", example="torque.csv")
-    sha256 = Text(default=None, doc="of the file's bytes", note="not checked")
+    sha256 = Text(doc="of the file's bytes", note="not checked")
 
     file: NamedFile | None = None
 

@@ -29,7 +29,6 @@ def limit(quantity: str, unit: str, example: str, note: str) -> PerJoint:
     return PerJoint(
         Number(unit, angle=True, above=0),
         one_for_all=True,
-        default=None,
         doc=f"greatest {quantity}, one per joint or one for all",
         note=note,
         example=example,
@@ -49,7 +48,6 @@ class Reference(Move):
         *STRAIGHT,
         "steps",
         *OSCILLATIONS,
-        default=None,
         doc="how the points are joined, or the name of an oscillation",
         note="`minimum_jerk` with `times`; `trapezoid` with limits, `jerk_limited` with one of `jerk`",
         example="minimum_jerk",
@@ -68,21 +66,17 @@ class Reference(Move):
         single=True,
         least=1,
         most=MOST_POINTS,
-        default=None,
         doc="moves of the tool, one after the other, from where it is at `initial.q`",
         note="none",
         example="[{line: [0.4, 0.2, 0.3]}]",
     )
-    frame = FrameName(
-        default=None, doc="the frame that follows a line, an arc or a path", note="`tool`", example="left_tip"
-    )
+    frame = FrameName(doc="the frame that follows a line, an arc or a path", note="`tool`", example="left_tip")
     orientation = Choice(
         "full",
         "x",
         "y",
         "z",
         "free",
-        default=None,
         doc="what the frame keeps to besides its position: all of the orientation, the direction of one of its axes, or nothing",
         note="`full`",
         example="z",
@@ -92,7 +86,6 @@ class Reference(Move):
         angle=True,
         structure=True,
         above=0,
-        default=None,
         doc="greatest angular speed of the tool, where there are no `times`",
         note="none",
         example="1",
@@ -106,7 +99,6 @@ class Reference(Move):
         structure=True,
         minimum=0,
         largest=0.95,
-        default=None,
         doc="share of every limit that the fastest motion leaves unused",
         note="0",
         example="10 %",
@@ -115,7 +107,6 @@ class Reference(Move):
         Number("rad/s or m/s", minimum=0),
         length=2,
         structure=True,
-        default=None,
         doc="at the ends of the fastest motion: the norm of the joints' speeds, or the speed of the tool",
         note="at rest",
         example="[0, 0.5]",
@@ -123,7 +114,6 @@ class Reference(Move):
     times = IncreasingTimes(
         Number("s", minimum=0, absent=0.0),
         least=1,
-        default=None,
         doc="when it is at each point",
         note="as limits allow",
         example="[1.5]",
@@ -131,14 +121,11 @@ class Reference(Move):
     speed = limit("speed, where there are no `times`", "rad/s or m/s", "1.5", "none")
     acceleration = limit("acceleration", "rad/s² or m/s²", "4", "none; needed with `speed`")
     jerk = limit("jerk", "rad/s³ or m/s³", "40", "none; `jerk_limited` needs it")
-    start = Number("s", minimum=0, default=None, doc="when a motion within limits begins", note="0", example="0.5")
-    ends = Choice(
-        "clamped", "natural", default=None, doc="a `spline`'s ends: at rest, or without acceleration", note="`clamped`"
-    )
+    start = Number("s", minimum=0, doc="when a motion within limits begins", note="0", example="0.5")
+    ends = Choice("clamped", "natural", doc="a `spline`'s ends: at rest, or without acceleration", note="`clamped`")
     amplitude = PerJoint(
         Number(POSITION, angle=True),
         one_for_all=True,
-        default=None,
         doc="of an oscillation, one per joint or one for all; of each part of a `multisine`",
         note="none; oscillations need it",
         example="0.3",
@@ -146,7 +133,6 @@ class Reference(Move):
     frequency = PerJoint(
         Number(FREQUENCY, above=0),
         one_for_all=True,
-        default=None,
         doc="of a `sinusoid`; at t = 0 of a `chirp`",
         note="none; both need it",
         example="0.5",
@@ -154,7 +140,6 @@ class Reference(Move):
     end_frequency = PerJoint(
         Number(FREQUENCY, above=0),
         one_for_all=True,
-        default=None,
         doc="of a `chirp`, at its end",
         note="none; it needs it",
         example="5",
@@ -163,7 +148,6 @@ class Reference(Move):
         "s",
         structure=True,
         above=0,
-        default=None,
         doc="of a `chirp`, which holds afterwards",
         note="none; it needs it",
         example="10",
@@ -171,7 +155,6 @@ class Reference(Move):
     sweep = Choice(
         "linear",
         "exponential",
-        default=None,
         doc="of a `chirp`: equal times per Hz, or per octave",
         note="`linear`",
         example="exponential",
@@ -180,7 +163,6 @@ class Reference(Move):
         Number(FREQUENCY, above=0),
         least=1,
         most=MOST_POINTS,
-        default=None,
         doc="of the parts of a `multisine`",
         note="none; it needs them",
         example="[0.5, 1, 1.5]",
@@ -188,17 +170,13 @@ class Reference(Move):
     phase = PerJoint(
         Number("rad", angle=True),
         one_for_all=True,
-        default=None,
         doc="of a `sinusoid`, added to those of a `multisine`",
         note="0",
         example="pi/2",
     )
-    offset = PerJoint(
-        Number(POSITION, angle=True), default=None, doc="about which it oscillates, one per joint", note="`initial.q`"
-    )
+    offset = PerJoint(Number(POSITION, angle=True), doc="about which it oscillates, one per joint", note="`initial.q`")
     csv = Text(
         of_file=True,
-        default=None,
         doc="a file with the columns `t_s` and, for each joint as in trajectory.csv, q, and qd and qdd if there are any",
         note="none",
         example="moves.csv",
@@ -207,15 +185,13 @@ class Reference(Move):
         "linear",
         "cubic",
         "quintic",
-        default=None,
         doc="the spline through the rows of a file without qd: of order 1, 3 or 5",
         note="`cubic`",
         example="quintic",
     )
-    sha256 = Text(default=None, doc="of the file's bytes", note="not checked")
+    sha256 = Text(doc="of the file's bytes", note="not checked")
     q = PerJoint(
         Number(POSITION, angle=True, of_time=True, example="0.3*sin(2*t)"),
-        default=None,
         doc="a formula of the time `t` [s] for each joint; its derivatives are exact",
         note="none",
         example='["0.3*sin(2*t)", 0]',

@@ -54,11 +54,10 @@ class RobotUnits(Document):
 class About(Document):
     """What the source of a robot says of it besides; nothing is computed from it."""
 
-    payload = Number("kg", above=0, structure=True, default=None, doc="rated payload", note="not known", example="5")
+    payload = Number("kg", above=0, structure=True, doc="rated payload", note="not known", example="5")
     inertias = Choice(
         "published",
         "estimated",
-        default=None,
         doc="whether masses and inertias are published, by its maker or as measured, or estimated by others",
         note="not told",
         example="published",
@@ -74,7 +73,6 @@ class Robot(Document):
     name = Text(doc="the robot's name", example="arm5")
     about = Subdocument(
         About,
-        default=None,
         doc="what its source says besides",
         note="nothing",
         example="{payload: 5, inertias: published}",
@@ -112,7 +110,7 @@ class Robot(Document):
         doc="more frames, by name, for columns, measures, forces and payloads",
         example="{left_tip: {link: R5, xyz: [0, 0.02, 0.1]}}",
     )
-    payload = Payloads(PayloadBody, default=None, doc="what the tool carries, in the tool frame", note="nothing")
+    payload = Payloads(PayloadBody, doc="what the tool carries, in the tool frame", note="nothing")
     world = World("what stands fixed around the arm, by name")
     contacts = Contacts()
 

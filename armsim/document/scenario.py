@@ -67,7 +67,6 @@ class Integrator(Document):
         "s",
         structure=True,
         above=0,
-        default=None,
         doc="length of a step; of an adaptive method a time of which it lands on every multiple",
         note="the longest step that all times are whole multiples of; steps of a given length need it",
         example="1e-4",
@@ -75,14 +74,12 @@ class Integrator(Document):
     rtol = Number(
         minimum=LEAST,
         largest=LARGEST,
-        default=None,
         doc="relative error in a step, of adaptive methods",
         note=plain_number(Tolerance.rtol),
         example="1e-6",
     )
     atol = Number(
         above=0,
-        default=None,
         doc="absolute error in a step, in the state's own unit, of adaptive methods",
         note="a thousandth of rtol",
         example="1e-9",
@@ -109,13 +106,10 @@ class Initial(Document):
 
     q = PerJoint(
         Number("rad or m", angle=True),
-        default=None,
         doc="joint positions, one per joint",
         note="the robot's initial pose",
     )
-    qd = PerJoint(
-        Number("rad/s or m/s", angle=True), default=None, doc="joint velocities, one per joint", note="at rest"
-    )
+    qd = PerJoint(Number("rad/s or m/s", angle=True), doc="joint velocities, one per joint", note="at rest")
 
 
 class Signal(Kind[Any]):
@@ -139,16 +133,13 @@ class Signal(Kind[Any]):
 class Inputs(Document):
     """Joint torques, motor voltages or motor currents as functions of time; beside `control`, added to what it commands."""
 
-    torque = PerJoint(
-        Signal("N·m or N"), default=None, doc="joint torques [N·m or N], one per joint", note="or voltage"
-    )
-    voltage = PerJoint(Signal("V"), default=None, doc="motor voltages [V], one per joint", note="or torque")
-    current = PerJoint(Signal("A"), default=None, doc="motor currents [A], one per joint", note="or torque")
+    torque = PerJoint(Signal("N·m or N"), doc="joint torques [N·m or N], one per joint", note="or voltage")
+    voltage = PerJoint(Signal("V"), doc="motor voltages [V], one per joint", note="or torque")
+    current = PerJoint(Signal("A"), doc="motor currents [A], one per joint", note="or torque")
     period = Number(
         "s",
         structure=True,
         above=0,
-        default=None,
         doc="time between samples, a whole multiple of dt; held in between",
         note="continuous",
     )
@@ -181,10 +172,10 @@ class External(TimeSpan):
     [m], velocities [m/s] and angular velocities [rad/s] along the world's axes (`x_tool`, `vx_tool`, `wx_tool`, ...).
     """
 
-    link = JointName(default=None, doc="name of the joint that moves the link", note="give `frame`", example="R5")
+    link = JointName(doc="name of the joint that moves the link", note="give `frame`", example="R5")
     point = List(Number("m"), length=3, default=NO_VECTOR, given_by="frame", doc="where the force acts, in the link's frame",
                  example="[0, 0, 0]")  # fmt: skip
-    frame = FrameName(default=None, doc="the frame at whose origin it acts, in place of `link` and `point`",
+    frame = FrameName(doc="the frame at whose origin it acts, in place of `link` and `point`",
                  note="give `link`", example="tool")  # fmt: skip
     force = List(ForceExpression("N"), length=3, default=NO_VECTOR, doc="force", example="[0, 0, -5]")
     moment = List(ForceExpression("N·m"), length=3, default=NO_VECTOR, doc="moment", example="[0, 0, 0]")
@@ -207,7 +198,6 @@ class Log(Document):
         "s",
         structure=True,
         above=0,
-        default=None,
         doc="time between rows, a whole multiple of dt",
         note="a multiple of dt near a thousandth of the duration",
         example="1e-2",
@@ -239,9 +229,7 @@ class Scenario(Document):
     other_words = words.SCENARIO
 
     format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
-    name = Text(
-        name=True, default=None, doc="names the run's folder", note="the file's name, with `_` for other characters"
-    )
+    name = Text(name=True, doc="names the run's folder", note="the file's name, with `_` for other characters")
     robot = RobotReference(
         of_file=True,
         doc="robot file relative to this one, name of a shipped robot, or a robot's keys",
@@ -256,19 +244,18 @@ class Scenario(Document):
         Integrator, default={}, doc="how time advances", example="{method: semi_implicit_euler, dt: 1e-4}"
     )
     initial = Subdocument(Initial, default={}, doc="where the motion starts")
-    control = Subdocument(Control, default=None, doc="feedback", note="none")
-    inputs = Subdocument(Inputs, default=None, doc="torques, voltages or currents as functions of time", note="none")
+    control = Subdocument(Control, doc="feedback", note="none")
+    inputs = Subdocument(Inputs, doc="torques, voltages or currents as functions of time", note="none")
     external = List(
         Subdocument(External), default=(), doc="forces and moments on links", example="[{link: R5, force: [0, 0, -5]}]"
     )
-    payload = Payloads(TimedPayload, default=None, doc="in place of the robot's", note="the robot's")
+    payload = Payloads(TimedPayload, doc="in place of the robot's", note="the robot's")
     world = World("what stands fixed around the arm, by name; beside what the robot's file says, or in its place")
     contacts = Contacts()
     log = Subdocument(Log, default={}, doc="what is written down")
     plan = Subdocument(
         Plan,
         structure=True,
-        default=None,
         doc="a motion for `armsim plan` to find; other commands leave it alone",
         note="none",
     )

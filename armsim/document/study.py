@@ -166,7 +166,7 @@ class Cases(Document):
     vary = Varied(
         doc="values by path: a list, or a text as `armsim sweep --vary` has it", example="{payload.mass: 0:1:3}"
     )
-    sample = Subdocument(Sample, default=None, doc="draw cases", note="every combination, the last path fastest")
+    sample = Subdocument(Sample, doc="draw cases", note="every combination, the last path fastest")
 
     def check(self, path: str, context: Context) -> None:
         check_grid(self, path, context, f"at most {MOST_CASES} cases", MOST_CASES)
@@ -185,20 +185,20 @@ class Tune(Document):
     )
     over = Choice(*OVER, default=OVER[0], doc="what counts of all cases")
     stages = List(
-        List(Text(), least=1), default=None, least=1, doc="paths that are sought one set after the other",
+        List(Text(), least=1), least=1, doc="paths that are sought one set after the other",
         note="all at once", example="[[control.kp], [control.ki]]",
     )  # fmt: skip
     method = Choice(*SEARCHES, default=SEARCHES[0], doc="how they are sought")
     trials = Number(
-        minimum=1, largest=float(MOST_TRIALS), whole=True, default=None, doc="how many, at most",
+        minimum=1, largest=float(MOST_TRIALS), whole=True, doc="how many, at most",
         note="by the method, see docs/tuning.md",
     )  # fmt: skip
     seed = Number(minimum=0, largest=float(MOST_SEED), whole=True, default=0.0, doc="of what is drawn")
     holds = List(
-        Text(), default=None, doc="conditions on measures under which a run holds", note="see docs/tuning.md",
+        Text(), doc="conditions on measures under which a run holds", note="see docs/tuning.md",
         example="[settling_time(5e-3) <= 4]",
     )  # fmt: skip
-    test = Subdocument(Cases, default=None, doc="cases on which the result is tested", note="see docs/tuning.md")
+    test = Subdocument(Cases, doc="cases on which the result is tested", note="see docs/tuning.md")
 
 
 class Study(Document):
@@ -211,7 +211,7 @@ class Study(Document):
     )
 
     format = Format(FORMAT, doc="format and version of this file", example=FORMAT)
-    name = Text(name=True, default=None, doc="names the study's folder", note="the scenario's name")
+    name = Text(name=True, doc="names the study's folder", note="the scenario's name")
     scenario = ScenarioReference(
         of_file=True,
         doc="scenario file relative to this one, name of a shipped scenario, or a scenario's keys",
@@ -223,15 +223,15 @@ class Study(Document):
         doc="values by path: a list, or a text as `armsim sweep --vary` has it",
         example="{payload.mass: 0:1:11}",
     )
-    sample = Subdocument(Sample, default=None, doc="draw runs", note="every combination, the last path fastest")
+    sample = Subdocument(Sample, doc="draw runs", note="every combination, the last path fastest")
     tune = Subdocument(Tune, default=None, doc="numbers that `armsim tune` seeks")
-    cases = Subdocument(Cases, default=None, doc="cases over which they must do", note="the scenario alone")
+    cases = Subdocument(Cases, doc="cases over which they must do", note="the scenario alone")
     measure = List(Text(), default=(), doc="names of measures, see docs/measures.md", example="[iae, overshoot]")
     force_step = Flag(default=False, doc="run even with a step that is refused")
     table = Choice(*TABLES, default=TABLES[0], doc="format of the results")
-    versions = Anything(default=None, doc="written by armsim: its version, and those of what draws", note="none")
-    sources = Anything(default=None, doc="written by armsim: files with their SHA-256, which are checked", note="none")
-    results = Anything(default=None, doc="written by armsim: what came of it", note="none")
+    versions = Anything(doc="written by armsim: its version, and those of what draws", note="none")
+    sources = Anything(doc="written by armsim: files with their SHA-256, which are checked", note="none")
+    results = Anything(doc="written by armsim: what came of it", note="none")
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"a study that is tuned, without `{key}`", f"`tune` and `{key}`", f"leave `{key}` out, or `tune`"

@@ -18,7 +18,7 @@ TOOL_LIMITS = {
 
 def structural(kind: Kind[Any], doc: str, note: str, example: str) -> Any:
     """A list of three or four numbers that decide a tool's path."""
-    return List(kind, length=example.count(",") + 1, structure=True, default=None, doc=doc, note=note, example=example)
+    return List(kind, length=example.count(",") + 1, structure=True, doc=doc, note=note, example=example)
 
 
 class Move(Document):
@@ -38,7 +38,6 @@ class Move(Document):
         "m",
         structure=True,
         above=0,
-        default=None,
         doc="how far before and after its end the corner to the next move is cut",
         note="the path's; else it stops there",
         example="0.02",
@@ -60,14 +59,11 @@ class PathMove(Move):
     joints = PerJoint(
         Number(POSITION, angle=True),
         structure=True,
-        default=None,
         doc="the joint positions to which it leads straight in joint space, from rest to rest",
         note="none",
         example="[0.5, -0.3]",
     )
-    duration = Number(
-        "s", structure=True, above=0, default=None, doc="of a move with `joints`", note="as `times` say", example="1.5"
-    )
+    duration = Number("s", structure=True, above=0, doc="of a move with `joints`", note="as `times` say", example="1.5")
 
     rules = (
         *Move.rules,

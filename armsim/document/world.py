@@ -122,15 +122,12 @@ class SurfaceFriction(Document):
     static = Number(minimum=0, doc="coefficient at which a contact that sticks gives way", example="0.5")
     kinetic = Number(
         minimum=0,
-        default=None,
         doc="coefficient while it slips, at most the static one",
         note="`static`",
         example="0.4",
     )
-    stiffness = Number(
-        "N/m", above=0, default=None, doc="of the spring while it sticks", note="the surface's", example="1e5"
-    )
-    damping = Number("N·s/m", above=0, default=None, doc="of the damper beside it", note="the surface's", example="60")
+    stiffness = Number("N/m", above=0, doc="of the spring while it sticks", note="the surface's", example="1e5")
+    damping = Number("N·s/m", above=0, doc="of the damper beside it", note="the surface's", example="60")
 
     relations = (
         Relation(("static", "kinetic"), lambda static, kinetic: [kinetic <= static], "kinetic at most static"),
@@ -158,20 +155,16 @@ class Obstacle(Frame):
         structure=True,
         doc="of the normal force: stiffness and damping, or damping in proportion to the elastic force",
     )
-    stiffness = Number(
-        "N/m", above=0, default=None, doc="normal force by penetration", note="nothing can touch it", example="1e5"
-    )
-    sag = Number("m", above=0, default=None, doc="in place of `stiffness`: how deep the arm's effective mass at the contact, at "
+    stiffness = Number("N/m", above=0, doc="normal force by penetration", note="nothing can touch it", example="1e5")
+    sag = Number("m", above=0, doc="in place of `stiffness`: how deep the arm's effective mass at the contact, at "
                  "the start, sinks in under its weight", note="by `stiffness`", example="1e-4")  # fmt: skip
-    restitution = Number(minimum=0.15, largest=1, default=None, doc="beside `sag`, in place of `damping`: speed after by speed "
+    restitution = Number(minimum=0.15, largest=1, doc="beside `sag`, in place of `damping`: speed after by speed "
                          "before a bounce of that mass", note="no damping", example="0.5")  # fmt: skip
-    damping = Number("N·s/m", minimum=0, default=None, doc="normal force by the rate of penetration", note="0",
+    damping = Number("N·s/m", minimum=0, doc="normal force by the rate of penetration", note="0",
                      example="60")  # fmt: skip
-    dissipation = Number("s/m", minimum=0, default=None, doc="by `hunt_crossley`, relative increase of the elastic force by "
+    dissipation = Number("s/m", minimum=0, doc="by `hunt_crossley`, relative increase of the elastic force by "
                          "the rate of penetration", note="0", example="0.5")  # fmt: skip
-    friction = Subdocument(
-        SurfaceFriction, default=None, doc="friction", note="frictionless", example="{static: 0.5, kinetic: 0.4}"
-    )
+    friction = Subdocument(SurfaceFriction, doc="friction", note="frictionless", example="{static: 0.5, kinetic: 0.4}")
 
     rules = (
         Rule(absent=("stiffness", "sag"), without=("damping", "dissipation", "friction")),
@@ -261,9 +254,9 @@ def ends_of(name: str, contact: Mapping[str, Any]) -> tuple[str, ...]:
 class Contact(Document):
     """A frame of the arm as a point, or a sphere or capsule of a link, that meets an obstacle of the world."""
 
-    name = Text(name=True, default=None, doc="what columns call it", note="`FRAME_OBSTACLE`", example="tool_floor")
-    frame = FrameName(default=None, doc="the frame whose origin is the point", note="give `link`", example="tool")
-    link = JointName(default=None, doc="name of the joint that moves the link", note="give `frame`", example="R5")
+    name = Text(name=True, doc="what columns call it", note="`FRAME_OBSTACLE`", example="tool_floor")
+    frame = FrameName(doc="the frame whose origin is the point", note="give `link`", example="tool")
+    link = JointName(doc="name of the joint that moves the link", note="give `frame`", example="R5")
     sphere = Subdocument(ContactSphere, default=None, doc="a sphere in the link", example="{radius: 0.02}")
     capsule = Subdocument(
         ContactCapsule, default=None, doc="a capsule in the link", example="{to: [0.1, 0, 0], radius: 0.02}"
