@@ -12,7 +12,8 @@ from armsim import document
 from armsim.arm.overview import kind_of
 from armsim.document.bodies import payload_bodies
 from armsim.document.composite import LawGains, PerJoint
-from armsim.document.kinds import Kind, Number, join
+from armsim.document.kinds import Kind, Number
+from armsim.files.faults import join
 from armsim.formulas.quantity import Quantity
 from armsim.formulas.units import units_of
 from armsim.loading import Overrides, Scenario, build_scenario, load_robot_file, load_scenario_file

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from keyword import iskeyword
 from typing import Any, ClassVar, Self, TypeVar, overload
 
-from armsim.document.kinds import REQUIRED, Format, Kind, V, join
+from armsim.document.kinds import REQUIRED, Format, Kind, V
 from armsim.document.other_words import Words, meant
 from armsim.document.rules import Relation, Rule
-from armsim.files.faults import suggestion
+from armsim.files.faults import join, suggestion
 from armsim.files.nodes import Map, Node, Place, Scalar, Seq, clipped, data_of
 from armsim.files.source import beside
 from armsim.formulas.quantity import Context, Quantity
@@ -214,17 +214,17 @@ class Document(Mapping[str, Any]):
         return f"a mapping with the keys {', '.join(needed or cls.fields)}"
 
     @classmethod
-    def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
+    def read(cls, node: Node, context: Context, kind: Kind[Any]) -> Self | None:
         """The document of a node; None, with faults in the report, if it is none. `kind` is that of its key."""
         if not isinstance(node, Map):
-            return kind.fault(node, path, context)
-        cls.refuse_unknown(node, path, context)
-        document = cls.made({name: cls.read_field(name, node, path, context) for name in cls.fields}, node)
-        document.check(path, context)
+            return kind.fault(node, context)
+        cls.refuse_unknown(node, context)
+        document = cls.made({name: cls.read_field(name, node, context) for name in cls.fields}, node)
+        document.check(context)
         return document
 
     @classmethod
-    def refuse_unknown(cls, node: Map, path: str, context: Context) -> None:
+    def refuse_unknown(cls, node: Map, context: Context) -> None:
         """Report the keys that are not declared."""
         for key, (place, _) in node.entries.items():
             if key not in cls.fields:
@@ -234,7 +234,7 @@ class Document(Mapping[str, Any]):
                 if ":" in key:
                     mend = "write a space after the colon"
                 expected = f"one of the keys {', '.join(cls.fields)}"
-                context.report.add(place, join(path, clipped(key)), expected, f"the unknown key `{clipped(key)}`", mend)
+                context.below(clipped(key)).add(place, expected, f"the unknown key `{clipped(key)}`", mend)
 
     @classmethod
     def mend(cls, key: str) -> str:
@@ -244,20 +244,20 @@ class Document(Mapping[str, Any]):
         return other or suggestion(key, cls.fields, "keys here are")
 
     @classmethod
-    def read_field(cls, name: str, node: Map, path: str, context: Context) -> Any:
+    def read_field(cls, name: str, node: Map, context: Context) -> Any:
         """The value of one key."""
         kind = cls.fields[name]
         value = node.get(name)
         if value is not None:
-            return kind.read(value, join(path, name), context)
+            return kind.read(value, context.below(name))
         if node.get(kind.given_by) is not None:
             return None
         if name in node.entries and kind.default is REQUIRED:
             place = node.entries[name][1].place
-            return kind.missing(place, join(path, name), context, "nothing: the key has no value")
-        return kind.absent_at(node.place, join(path, name), context)
+            return kind.missing(place, context.below(name), "nothing: the key has no value")
+        return kind.absent_at(node.place, context.below(name))
 
-    def check(self, path: str, context: Context) -> None:
+    def check(self, context: Context) -> None:
         """Report violated constraints between keys: the rules, and what subclasses add."""
         if not self.rules:
             return
@@ -267,29 +267,29 @@ class Document(Mapping[str, Any]):
                 items = self.entries[rule.each] or () if rule.each else ()
                 for i, item in enumerate(items):
                     if item is not None:
-                        item.obey(rule, join(path, f"{rule.each}[{i}]"), context, set())
+                        item.obey(rule, context.below(f"{rule.each}[{i}]"), set())
                 if not rule.each:
-                    self.obey(rule, path, context, told)
+                    self.obey(rule, context, told)
 
-    def obey(self, rule: Rule, path: str, context: Context, told: set[str]) -> None:
+    def obey(self, rule: Rule, context: Context, told: set[str]) -> None:
         """Report what violates a rule that applies, but for keys that have been told of, which it adds to."""
         lacking = [key for key in rule.needs if not self.given(key) and key not in told]
         useless = [key for key in rule.without if self.given(key) and key not in told]
         useless += [key for key in rule.default if not self.is_default(key)]
         useless += [key for key in rule.single if isinstance(self.entries[key], Document)]
         for key in lacking:
-            self.lacks(key, path, context)
+            self.lacks(key, context)
         for key in useless:
-            self.refuse(key, rule, path, context)
+            self.refuse(key, rule, context)
         told.update(lacking, useless)
 
-    def lacks(self, key: str, path: str, context: Context) -> None:
+    def lacks(self, key: str, context: Context) -> None:
         """Report an absent key that a rule requires."""
-        self.fields[key].missing(self.place, join(path, key), context)
+        self.fields[key].missing(self.place, context.below(key))
 
-    def refuse(self, key: str, rule: Rule, path: str, context: Context) -> None:
+    def refuse(self, key: str, rule: Rule, context: Context) -> None:
         """Report a key that a rule forbids."""
-        context.report.add(self.place_of(key), join(path, key), *self.unwanted(key, rule))
+        context.below(key).add(self.place_of(key), *self.unwanted(key, rule))
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         """Expected, found and mend of the fault of a key that a rule forbids."""
@@ -412,8 +412,8 @@ class Subdocument(Kind[V]):
     def expected(self, context: Context) -> str:
         return self.of.expected(context)
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
-        return self.of.read(node, path, context, self)
+    def read(self, node: Node, context: Context) -> Any:
+        return self.of.read(node, context, self)
 
     def filled(self, place: Place) -> Any:
         if self.default is None:

@@ -18,7 +18,6 @@ from armsim.document.composite import (
     Subdocument,
     Text,
     check_names,
-    join,
 )
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, Seq, shown
@@ -64,13 +63,13 @@ class Solid(Document):
 
     exactly_one = ("mass", "density")
 
-    def check(self, path: str, context: Context) -> None:
+    def check(self, context: Context) -> None:
         given = [key for key in self.exactly_one if self.given(key)]
         if len(given) > 1:
             place = self.place_of("density")
-            context.report.add(place, path, "either mass or density", "both", "take one of them out")
+            context.add(place, "either mass or density", "both", "take one of them out")
         elif not given:
-            self.fields["mass"].missing(self.place, f"{path}.mass", context)
+            self.fields["mass"].missing(self.place, context.below("mass"))
 
 
 class Cylinder(Solid):
@@ -112,14 +111,12 @@ class Tube(Solid):
 
     relations = (HOLLOW,)
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
+    def check(self, context: Context) -> None:
+        super().check(context)
         if not HOLLOW.holds(self):
             inner, outer = HOLLOW.numbers(self)
             expected = f"a radius smaller than outer_radius, {outer.text}"
-            context.report.add(
-                inner.place, f"{path}.inner_radius", expected, inner.text, "swap the radii or correct one"
-            )
+            context.below("inner_radius").add(inner.place, expected, inner.text, "swap the radii or correct one")
 
 
 class Point(Document):
@@ -193,11 +190,11 @@ class FrameName(Text):
         """What may be named; None where a fault leaves that unknown."""
         return context.frames
 
-    def read(self, node: Node, path: str, context: Context) -> str | None:
-        name, known = super().read(node, path, context), self.known(context)
+    def read(self, node: Node, context: Context) -> str | None:
+        name, known = super().read(node, context), self.known(context)
         if name is None or known is None or name in known:
             return name
-        return self.fault(node, path, context, suggestion(name, known, f"{self.what}s are"))
+        return self.fault(node, context, suggestion(name, known, f"{self.what}s are"))
 
 
 class JointName(FrameName):
@@ -268,12 +265,12 @@ class TimeSpan(Document):
         example="2",
     )  # fmt: skip
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
+    def check(self, context: Context) -> None:
+        super().check(context)
         start, end = self.from_, self.to
         if isinstance(start, Quantity) and isinstance(end, Quantity) and start.value >= end.value:
             expected = f"a time after `from`, {start.of('s')}"
-            context.report.add(end.place, join(path, "to"), expected, end.text, "swap them")
+            context.below("to").add(end.place, expected, end.text, "swap them")
 
 
 class TimedPayload(TimeSpan, PayloadBody):
@@ -297,15 +294,14 @@ class Payloads(OneOf):
     def expected(self, context: Context) -> str:
         return f"a mapping with the keys mass and center, or with one key out of {', '.join(self.variants)}; or a list"
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
+    def read(self, node: Node, context: Context) -> Any:
         if isinstance(node, Seq):
-            items = [self.item.read(item, f"{path}[{i}]", context) for i, item in enumerate(node.items)]
-            check_names(items, path, context, "payload")
+            items = [self.item.read(item, context.item(i)) for i, item in enumerate(node.items)]
+            check_names(items, context, "payload")
             return tuple(items)
         if not isinstance(node, Map):
-            key = path.rsplit(".", 1)[-1]
-            mend = f"write for example `{key}: {{mass: {shown(node) if hasattr(node, 'value') else 0.5}}}`"
-            return self.fault(node, path, context, mend)
+            mend = f"write for example `{context.key}: {{mass: {shown(node) if hasattr(node, 'value') else 0.5}}}`"
+            return self.fault(node, context, mend)
         if any(key in self.variants for key in node.entries):
-            return super().read(node, path, context)
-        return self.variants["point"].read(node, path, context)
+            return super().read(node, context)
+        return self.variants["point"].read(node, context)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from armsim.document.base import Document, Subdocument
-from armsim.document.kinds import Choice, Kind, Number, Text, V, join
+from armsim.document.kinds import Choice, Kind, Number, Text, V
 from armsim.document.other_words import Words, meant
 from armsim.document.rules import Relation, Rule
 from armsim.files.faults import suggestion
@@ -31,7 +31,6 @@ __all__ = [
     "Subdocument",
     "Text",
     "check_names",
-    "join",
 ]
 
 
@@ -70,20 +69,20 @@ class List(Kind[tuple[V, ...]]):
         least = "a list with at least one item" if self.least else "a list"
         return least if self.most is None else f"{least}, {self.most} at most"
 
-    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
+    def read(self, node: Node, context: Context) -> tuple[Any, ...] | None:
         if self.single and not isinstance(node, Seq):
-            one = self.item.read(node, path, context)
+            one = self.item.read(node, context)
             return None if one is None else (one,) * (self.length or 1)
         if not isinstance(node, Seq):
-            return self.fault(node, path, context)
+            return self.fault(node, context)
         if self.length is not None and len(node.items) > self.length and isinstance(self.item, Number):
             mend = f"give {self.length} of them, with a point in numbers, as in 0.3: a comma begins the next one"
-            return self.fault(node, path, context, mend)
+            return self.fault(node, context, mend)
         if (self.length is not None and len(node.items) != self.length) or len(node.items) < self.least:
-            return self.fault(node, path, context)
+            return self.fault(node, context)
         if self.most is not None and len(node.items) > self.most:
-            return self.fault(node, path, context, "check that it is the right file")
-        return tuple([self.item.read(item, f"{path}[{i}]", context) for i, item in enumerate(node.items)])
+            return self.fault(node, context, "check that it is the right file")
+        return tuple([self.item.read(item, context.item(i)) for i, item in enumerate(node.items)])
 
     def filled(self, place: Place) -> Any:
         if self.default is None:
@@ -97,7 +96,7 @@ class Parameters(Kind[dict[str, Any]]):
     def expected(self, context: Context) -> str:
         return "a mapping of names to numbers"
 
-    def read(self, node: Node, path: str, context: Context) -> dict[str, Quantity]:
+    def read(self, node: Node, context: Context) -> dict[str, Quantity]:
         return dict(context.parameters)
 
     def filled(self, place: Place) -> dict[str, Quantity]:
@@ -118,13 +117,13 @@ class ByName(Kind[dict[str, V]]):
     def expected(self, context: Context) -> str:
         return f"a mapping of names, each to {self.item.expected(context)}"
 
-    def read(self, node: Node, path: str, context: Context) -> dict[str, Any] | None:
+    def read(self, node: Node, context: Context) -> dict[str, Any] | None:
         if not isinstance(node, Map):
-            return self.fault(node, path, context)
+            return self.fault(node, context)
         found = {}
         for name, (place, value) in node.entries.items():
-            if Text(name=True).read(Scalar(name, name, place), path, context) is not None:
-                found[name] = self.item.read(value, join(path, name), context)
+            if Text(name=True).read(Scalar(name, name, place), context) is not None:
+                found[name] = self.item.read(value, context.below(name))
         return found
 
     def filled(self, place: Place) -> dict[str, Any]:
@@ -145,25 +144,25 @@ class OneOf(Kind[Any]):
     def expected(self, context: Context) -> str:
         return f"a mapping with one key out of {', '.join(self.variants)}"
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
+    def read(self, node: Node, context: Context) -> Any:
         if not isinstance(node, Map) or not node.entries:
-            return self.fault(node, path, context, f"write for example `{self.example}`")
+            return self.fault(node, context, f"write for example `{self.example}`")
         unknown = [key for key in node.entries if key not in self.variants]
         for key in unknown:
             known = None if context.report.full else meant(key, self.other_words, self.variants)
             mend = "" if context.report.full else known or suggestion(key, self.variants, "choose one of")
             found = f"the unknown key `{clipped(key)}`"
-            context.report.add(node.entries[key][0], join(path, clipped(key)), self.expected(context), found, mend)
+            context.below(clipped(key)).add(node.entries[key][0], self.expected(context), found, mend)
         if unknown:
             return None
         if len(node.entries) > 1:
-            return self.fault(node, path, context, "start a new list item, with its own dash, for each")
+            return self.fault(node, context, "start a new list item, with its own dash, for each")
         ((key, (_, value)),) = node.entries.items()
-        found = self.variants[key].read(value, join(path, key), context)
+        found = self.variants[key].read(value, context.below(key))
         return None if found is None else found.having(tag=key)
 
 
-def check_names(items: Sequence[Any], path: str, context: Context, what: str) -> None:
+def check_names(items: Sequence[Any], context: Context, what: str) -> None:
     """Report items of a list that have the name of one before them."""
     names: dict[str, Place] = {}
     for i, item in enumerate(items):
@@ -174,7 +173,7 @@ def check_names(items: Sequence[Any], path: str, context: Context, what: str) ->
             first = names[item.name]
             where_first = f"on line {first.line}" if first.line else "above it"
             expected = f"a name of its own for each {what} (the first `{item.name}` is {where_first})"
-            context.report.add(place, f"{path}[{i}].name", expected, f"a second `{item.name}`", "rename one of them")
+            context.item(i).below("name").add(place, expected, f"a second `{item.name}`", "rename one of them")
         else:
             names[item.name] = place
 
@@ -201,23 +200,23 @@ class PerJoint(Kind[tuple[V, ...]]):
         names = ", ".join(name for name, _ in context.joints)
         return f"{n} number{'s' if n > 1 else ''} (one per {self.what}: {clipped(names, 200)})"
 
-    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
+    def read(self, node: Node, context: Context) -> tuple[Any, ...] | None:
         if isinstance(node, Seq):
             n = len(node.items)
             if context.joints is not None and n != len(context.joints):
                 more = f"give one number for each {self.what}"
-                return self.fault(node, path, context, more, f"{n} number{'s' if n != 1 else ''}")
-            return tuple([self._read_item(node.items[i], f"{path}[{i}]", context, i) for i in range(n)])
+                return self.fault(node, context, more, f"{n} number{'s' if n != 1 else ''}")
+            return tuple([self._read_item(node.items[i], context.item(i), i) for i in range(n)])
         if not self.one_for_all:
-            return self.fault(node, path, context, "write a list in square brackets, with commas")
-        one = self._read_item(node, path, context)
+            return self.fault(node, context, "write a list in square brackets, with commas")
+        one = self._read_item(node, context)
         return (one,) * (1 if context.joints is None else len(context.joints))
 
-    def _read_item(self, node: Node, path: str, context: Context, i: int | None = None) -> Any:
+    def _read_item(self, node: Node, context: Context, i: int | None = None) -> Any:
         """An item, of one joint or of all; its unit is that of joints of their types."""
         types = [JOINT_TYPES[type].turns for _, type in context.joints or ()]
         context.turns = tuple(types if i is None else types[i : i + 1])
-        item = self.item.read(node, path, context)
+        item = self.item.read(node, context)
         context.turns = ()
         return item
 
@@ -239,7 +238,7 @@ class LawGains(PerJoint):
         super().__init__(item, one_for_all=True, **common)
         self.of_tool = PerAxis(of_tool, one_for_all=True, example=self.example)
 
-    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
+    def read(self, node: Node, context: Context) -> tuple[Any, ...] | None:
         if context.task:
-            return self.of_tool.read(node, path, replace(context, joints=context.task))
-        return super().read(node, path, context)
+            return self.of_tool.read(node, replace(context, joints=context.task))
+        return super().read(node, context)

@@ -8,7 +8,7 @@ from armsim.control.noise import LARGEST_SEED
 from armsim.control.operational_space import AXES
 from armsim.document import other_words as words
 from armsim.document.bodies import FrameName
-from armsim.document.composite import Choice, Document, Kind, LawGains, List, Number, PerJoint, Rule, Subdocument, join
+from armsim.document.composite import Choice, Document, Kind, LawGains, List, Number, PerJoint, Rule, Subdocument
 from armsim.document.paths import source_of
 from armsim.document.reference import Reference
 from armsim.document.run_expression import LawExpression
@@ -41,12 +41,12 @@ class RobotReference(Kind[Any]):
     def expected(self, context: Context) -> str:
         return "a robot file, the name of a shipped robot, or a robot's keys"
 
-    def read(self, node: Node, path: str, context: Context) -> Node | str | None:
+    def read(self, node: Node, context: Context) -> Node | str | None:
         if isinstance(node, Map):
             return node
         if isinstance(node, Scalar) and isinstance(node.value, str):
             return node.text
-        return self.fault(node, path, context)
+        return self.fault(node, context)
 
 
 def law_rule(law: str) -> Rule:
@@ -190,12 +190,15 @@ class Control(Document):
         note="none; predictive needs it", example="0.5",
     )  # fmt: skip
     stages = Number(
-        structure=True, whole=True, minimum=1, largest=MOST_STAGES, doc="into how many pieces of constant commands it divides the horizon", note="none; predictive needs it", example="20",
+        structure=True, whole=True, minimum=1, largest=MOST_STAGES,
+        doc="into how many pieces of constant commands it divides the horizon",
+        note="none; predictive needs it", example="20",
     )  # fmt: skip
     cost = Subdocument(Cost, doc="what it minimises", note="none; predictive needs it")
     creep = PerJoint(
-        Number("rad/s or m/s", above=0, angle=True), one_for_all=True, doc="speeds below which its model takes dry friction and losses of gears for viscous", note="it has neither",
-        example="0.01",
+        Number("rad/s or m/s", above=0, angle=True), one_for_all=True,
+        doc="speeds below which its model takes dry friction and losses of gears for viscous",
+        note="it has neither", example="0.01",
     )  # fmt: skip
     command = PerJoint(
         LawExpression(example="40*e + 3*ed"),
@@ -282,29 +285,29 @@ class Control(Document):
         return task_of(self.node)
 
     @classmethod
-    def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
+    def read(cls, node: Node, context: Context, kind: Kind[Any]) -> Self | None:
         if isinstance(node, Scalar) and node.value == "none":
-            return kind.fault(node, path, context, f"to switch it off, set `{join(path, 'law')}` to `none`")
+            return kind.fault(node, context, f"to switch it off, set `{context.below('law').path}` to `none`")
         output, law = (node.get(key) if isinstance(node, Map) else None for key in ("output", "law"))
         context.output = output.text if isinstance(output, Scalar) and output.text in cls.output.options else None
         context.law = law.text if isinstance(law, Scalar) else ""
         context.task = task_of(node)
-        return super().read(node, path, context, kind)
+        return super().read(node, context, kind)
 
-    def check(self, path: str, context: Context) -> None:
+    def check(self, context: Context) -> None:
         changed = self.given("law") and self.value_node("law").place.source == source_of("control.law")
-        if not (changed and self._check_changed_law(path, context)):
-            super().check(path, context)
+        if not (changed and self._check_changed_law(context)):
+            super().check(context)
         if self.on:
-            self._check_parts(path, context)
+            self._check_parts(context)
 
-    def _check_parts(self, path: str, context: Context) -> None:
+    def _check_parts(self, context: Context) -> None:
         """Report what goes with other keys than are given."""
 
         def unfit(key: str, expected: str, mend: str) -> None:
             place, value = self.place_of(key), self.value_node(key)
             found = f"`{key}: {value.text}`" if isinstance(value, Scalar) else f"`{key}`"
-            context.report.add(place, join(path, key), expected, found, mend)
+            context.below(key).add(place, expected, found, mend)
 
         if self.law in ("computed_torque", "predictive") and self.feedforward not in (None, "none"):
             unfit("feedforward", f"none with {self.law}, which has all of it", "take it out")
@@ -325,7 +328,7 @@ class Control(Document):
             if self.given(key) and not side_alone and not self.given("period"):
                 unfit(key, "sampled control", "add `period: 1e-3`, the sample time")
 
-    def _check_changed_law(self, path: str, context: Context) -> bool:
+    def _check_changed_law(self, context: Context) -> bool:
         """Report all at once what an overridden law asks for besides; whether there was anything that overrides mend."""
         rule = next((rule for rule in self.rules if rule.applies(self)), Rule())
         lacking = [key for key in rule.needs if not self.given(key)]
@@ -343,7 +346,7 @@ class Control(Document):
         gains = f"the gains of {law}, {' and '.join(needed)}, and no others"
         expected = gains if needed else f"`output`, and no gains with {law}"
         mend = f"add {spelled(' ', ', ').join(more)}"
-        context.report.add(place, join(path, "law"), expected, " and ".join(found), mend)
+        context.below("law").add(place, expected, " and ".join(found), mend)
         return True
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:

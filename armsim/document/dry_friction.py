@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from armsim.document.composite import Document, Number, Relation, Rule, Subdocument, join
+from armsim.document.composite import Document, Number, Relation, Rule, Subdocument
 from armsim.files.nodes import Map, Node
 from armsim.formulas.quantity import Context
 
@@ -61,8 +61,8 @@ class DryFriction(Number):
     def expected(self, context: Context) -> str:
         return f"{super().expected(context)}, or {{positive, negative}}"
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
-        return self.sides.read(node, path, context) if isinstance(node, Map) else super().read(node, path, context)
+    def read(self, node: Node, context: Context) -> Any:
+        return self.sides.read(node, context) if isinstance(node, Map) else super().read(node, context)
 
 
 def static_friction(unit: str, sides: type[Document], example: str) -> DryFriction:
@@ -95,15 +95,15 @@ class StickingPart(Document):
             found.append(Relation((static, coulomb), lambda more, less: [more >= less], AT_LEAST, static))
         return tuple(found)
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
+    def check(self, context: Context) -> None:
+        super().check(context)
         for relation in self.static_relations:
             if not relation.holds(self):
                 static, coulomb = relation.numbers(self)
                 found, mend = f"{static.text}, and coulomb {coulomb.text}", "correct one of them"
-                context.report.add(static.place, join(path, relation.at), AT_LEAST, found, mend)
+                context.below(relation.at).add(static.place, AT_LEAST, found, mend)
 
-    def lacks(self, key: str, path: str, context: Context) -> None:
+    def lacks(self, key: str, context: Context) -> None:
         other = next(name for name in ("static", "stribeck") if name != key)
         found = f"nothing: the key is missing, and `{other}` needs it"
-        self.fields[key].missing(self.place, join(path, key), context, found)
+        self.fields[key].missing(self.place, context.below(key), found)

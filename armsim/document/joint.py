@@ -19,7 +19,6 @@ from armsim.document.composite import (
     Rule,
     Subdocument,
     Text,
-    join,
 )
 from armsim.document.dry_friction import FALLS, DryFriction, JointCoulomb, StickingPart, Stribeck, static_friction
 from armsim.document.motor import Motor
@@ -36,11 +35,11 @@ def direction(doc: str, **common: Any) -> List:
     return List(Number(structure=True), length=3, structure=True, **common, doc=f"direction {doc}", example="[0, 0, 1]")
 
 
-def refuse_no_direction(vector: Any, path: str, context: Context) -> None:
+def refuse_no_direction(vector: Any, context: Context) -> None:
     """Report a vector of length 0."""
     if vector is not None and all(vector) and math.hypot(*(x.value for x in vector)) < 1e-9:
-        mend = f"write for example `{path.rsplit('.', 1)[-1]}: [0, 0, 1]`"
-        context.report.add(vector[0].place, path, "a direction", "a vector of length 0", mend)
+        mend = f"write for example `{context.key}: [0, 0, 1]`"
+        context.add(vector[0].place, "a direction", "a vector of length 0", mend)
 
 
 class Frame(Document):
@@ -100,8 +99,8 @@ class Origin(Frame):
 
     axis = direction("of the joint's axis; any length but 0")
 
-    def check(self, path: str, context: Context) -> None:
-        refuse_no_direction(self.axis, f"{path}.axis", context)
+    def check(self, context: Context) -> None:
+        refuse_no_direction(self.axis, context.below("axis"))
 
 
 FRAMES: dict[str, Subdocument[Any]] = {
@@ -139,12 +138,12 @@ class Limits(Document):
 
     relations = (RANGE,)
 
-    def check(self, path: str, context: Context) -> None:
+    def check(self, context: Context) -> None:
         if not RANGE.holds(self):
             lower, upper = RANGE.numbers(self)
             found = f"lower {lower.text}, upper {upper.text}"
             mend = "swap them" if lower.value > upper.value else "leave a range between them"
-            context.report.add(lower.place, path, RANGE.expected, found, mend)
+            context.add(lower.place, RANGE.expected, found, mend)
 
 
 class Friction(StickingPart):
@@ -278,21 +277,21 @@ class Joint(Document):
         return next(self.entries[key] for key in FRAMES if self.entries[key] is not None)
 
     @classmethod
-    def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
+    def read(cls, node: Node, context: Context, kind: Kind[Any]) -> Self | None:
         of_type = node.get("type") if isinstance(node, Map) else None
         known = JOINT_TYPES.get(of_type.text) if isinstance(of_type, Scalar) else None
         context.turns = () if known is None else (bool(known.turns),)
-        joint = super().read(node, path, context, kind)
+        joint = super().read(node, context, kind)
         context.turns = ()
         return joint
 
-    def check(self, path: str, context: Context) -> None:
+    def check(self, context: Context) -> None:
         if self.motor and self.friction:
-            self.motor.check_beside(self.friction, f"{path}.friction", context)
-        super().check(path, context)
+            self.motor.check_beside(self.friction, context.below("friction"))
+        super().check(context)
         if not SLIDES.holds(self) and JOINT_TYPES.get(self.type, JOINT_TYPES["revolute"]).has_pitch:
             found, mend = f"{self.pitch.text}: it would not slide", f"{PITCH}, or `type: revolute`"
-            context.report.add(self.pitch.place, join(path, "pitch"), SLIDES.expected, found, mend)
+            context.below("pitch").add(self.pitch.place, SLIDES.expected, found, mend)
         if self.limits is not None and not WITHIN.holds(self) and RANGE.holds(self.limits):
             lower, initial, upper = WITHIN.numbers(self)
             expected = f"{WITHIN.expected}, {lower.shown} to {upper.shown}"
@@ -301,21 +300,21 @@ class Joint(Document):
             one_turn = kind is not None and kind.turns and not kind.has_pitch  # a screw goes through many
             if one_turn and not context.degrees and not initial.unit and abs(initial.value) > math.tau:
                 mend = "angles are radians, unless the file says `units: {angle: deg}`"
-            context.report.add(initial.place, f"{path}.initial", expected, initial.shown, mend)
+            context.below("initial").add(initial.place, expected, initial.shown, mend)
 
-    def lacks(self, key: str, path: str, context: Context) -> None:
+    def lacks(self, key: str, context: Context) -> None:
         if key != "pitch":
-            super().lacks(key, path, context)
+            super().lacks(key, context)
             return
         found = "nothing: the key is missing"
-        context.report.add(self.place, join(path, key), "the pitch of a screw, in m", found, PITCH)
+        context.below(key).add(self.place, "the pitch of a screw, in m", found, PITCH)
 
-    def refuse(self, key: str, rule: Rule, path: str, context: Context) -> None:
+    def refuse(self, key: str, rule: Rule, context: Context) -> None:
         if key != "pitch":
-            super().refuse(key, rule, path, context)
+            super().refuse(key, rule, context)
         elif self.pitch is not None:  # or it has been reported
             expected, mend = f"no pitch on a {self.type} joint", "write `type: screw`, or leave the pitch out"
-            context.report.add(self.pitch.place, join(path, key), expected, self.pitch.text, mend)
+            context.below(key).add(self.pitch.place, expected, self.pitch.text, mend)
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         if key == "initial":

@@ -42,11 +42,6 @@ def as_name(text: str) -> str:
     return (name if NAME.match(name) or not name else f"_{name}")[:LONGEST_NAME]
 
 
-def join(path: str, key: str) -> str:
-    """The path of a key below a path."""
-    return f"{path}.{key}" if path else key
-
-
 @dataclass(eq=False, kw_only=True)
 class Kind(Generic[V]):
     """The type of a value in a file: what is valid, how it is read, its default and its documentation.
@@ -96,22 +91,21 @@ class Kind(Generic[V]):
         """What is valid, in words."""
         raise TypeError(f"{type(self).__name__} does not say what it takes")
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
+    def read(self, node: Node, context: Context) -> Any:
         """The data of a node; None, with a fault in the report, if it is invalid."""
         raise TypeError(f"{type(self).__name__} cannot be read")
 
-    def absent_at(self, place: Place, path: str, context: Context) -> Any:
+    def absent_at(self, place: Place, context: Context) -> Any:
         """The data of a key that the mapping at `place` lacks; a fault if it is required."""
         if self.default is REQUIRED:
-            self.missing(place, path, context)
+            self.missing(place, context)
             return None
         return self.filled(place)
 
-    def missing(self, place: Place, path: str, context: Context, found: str = "nothing: the key is missing") -> None:
+    def missing(self, place: Place, context: Context, found: str = "nothing: the key is missing") -> None:
         """Report that a required key is absent."""
-        key = path.rsplit(".", 1)[-1]
-        example = f"{key}: {self.example}" if self.example else f"{key}: ..."
-        context.report.add(place, path, self.expected(context), found, f"add `{example}`")
+        example = f"{context.key}: {self.example or '...'}"
+        context.add(place, self.expected(context), found, f"add `{example}`")
 
     def filled(self, place: Place) -> Any:
         """The data of the default."""
@@ -119,12 +113,15 @@ class Kind(Generic[V]):
             return Quantity(self.default, plain_number(self.default), place, given=False, kind=self)
         return self.default
 
-    def fault(self, node: Node, path: str, context: Context, mend: str = "", found: str = "") -> Any:
+    def fault(self, node: Node, context: Context, mend: str = "", found: str = "") -> Any:
         """Report an invalid value; returns None, its data."""
         if not mend:
-            key = re.sub(r"\[.*", "", path.rsplit(".", 1)[-1])
-            mend = f"write for example `{key}: {self.example}`" if self.example else f"write {self.expected(context)}"
-        context.report.add(node.place, path, self.expected(context), found or shown(node), mend)
+            mend = (
+                f"write for example `{context.key}: {self.example}`"
+                if self.example
+                else f"write {self.expected(context)}"
+            )
+        context.add(node.place, self.expected(context), found or shown(node), mend)
         return None
 
 
@@ -238,29 +235,29 @@ class Number(Kind[Any]):
         """Whether it must not be 0."""
         return self.nonzero or self.above == 0
 
-    def read(self, node: Node, path: str, context: Context) -> Quantity | None:
+    def read(self, node: Node, context: Context) -> Quantity | None:
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
-            return self.fault(node, path, context)
+            return self.fault(node, context)
         formula, written = None, self._with_unit(node, context)
         if written is not None:
             try:
                 value = converted(*written, self.units(context), len(set(context.turns)) > 1)
             except FormulaError as error:
-                return self._bad_formula(node, path, context, error)
+                return self._bad_formula(node, context, error)
         elif isinstance(node.value, str):
-            formula = self._formula(node, path, context)
+            formula = self._formula(node, context)
             if formula is None:
                 return None
             try:
                 value = formula.evaluate(context.values(formula.names))
             except FormulaError as error:
-                return self._bad_formula(node, path, context, error)
+                return self._bad_formula(node, context, error)
         else:
             value = node.value
         unit = "" if written is None else written[1]
         degrees = self.angle and context.degrees and (" or " not in self.unit or all(context.turns))
         quantity = Quantity(value, node.text, node.place, formula, kind=self, unit=unit, degrees=degrees)
-        return quantity if self._check(quantity, node, path, context) else None
+        return quantity if self._check(quantity, node, context) else None
 
     def units(self, context: Context) -> list[str]:
         """The units that a number read now may be converted to."""
@@ -275,19 +272,19 @@ class Number(Kind[Any]):
         known = (*RESERVED, *context.parameters, *context.broken)
         return None if name is not None and name[0] in known and name[0] not in UNITS else written
 
-    def _formula(self, node: Scalar, path: str, context: Context) -> Formula | None:
+    def _formula(self, node: Scalar, context: Context) -> Formula | None:
         if COMMA.fullmatch(node.text):
             mend = f"write a point: `{node.text.replace(',', '.')}`"
-            return self.fault(node, path, context, mend, f"{shown(node)}, a decimal comma")
+            return self.fault(node, context, mend, f"{shown(node)}, a decimal comma")
         try:
-            formula = context.formula(node.text)
+            formula = context.formulas.parse(node.text)
         except FormulaError as error:
             if error.mend == NO_UNITS:
                 error = FormulaError(
                     error.problem, "write * for products; a unit stands behind one number, not a formula"
                 )
             formula_like = any(sign in node.text for sign in "0123456789+-*/(")
-            return self._bad_formula(node, path, context, error if formula_like else FormulaError("not a number"))
+            return self._bad_formula(node, context, error if formula_like else FormulaError("not a number"))
         if formula.names & context.broken:
             return None
         own = {"pi", "t"} if self.of_time else {"pi"}
@@ -297,28 +294,28 @@ class Number(Kind[Any]):
                 "`t` is the time, which has no value here",
                 "only `inputs` and `control.reference.q` may depend on the time",
             )
-            return self._bad_formula(node, path, context, problem)
+            return self._bad_formula(node, context, problem)
         if unknown:
             close = None if context.report.full else nearest(unknown[0], [*context.parameters, *own])
             add = "give the number, or name it under `parameters`" if context.named else "give the number itself"
             add = "it may depend on the time `t` only" if self.of_time else add
             mend = f"did you mean `{close}`?" if close else add
-            return self._bad_formula(node, path, context, FormulaError(f"there is no `{unknown[0]}`", mend))
+            return self._bad_formula(node, context, FormulaError(f"there is no `{unknown[0]}`", mend))
         if "pi" in formula.names and context.degrees and (self.angle or not self.unit) and not self.of_time:
             number = "" if self.angle else "; 3.14159265 where it is no angle"
             problem = FormulaError("`pi` in a file whose angles are degrees", f"write degrees: 180 for pi{number}")
-            return self._bad_formula(node, path, context, problem)
+            return self._bad_formula(node, context, problem)
         return formula
 
-    def _bad_formula(self, node: Scalar, path: str, context: Context, error: FormulaError) -> Any:
+    def _bad_formula(self, node: Scalar, context: Context, error: FormulaError) -> Any:
         example = "-pi/2" if self.angle and not context.degrees else "0.5*0.38"
         mend = error.mend or f"write a number, or a formula such as `{example}`"
         if self.of_time and not error.mend:
             mend = f"write a number, a formula such as `{self.example}`"
             mend += "" if self.angle else ", or `{csv: file, column: name}`"
-        return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
+        return self.fault(node, context, mend, f"{shown(node)} ({error.problem})")
 
-    def _check(self, quantity: Quantity, node: Node, path: str, context: Context) -> bool:
+    def _check(self, quantity: Quantity, node: Node, context: Context) -> bool:
         value = quantity.value
         written = not math.isinf(value) or "inf" in quantity.text.lower()  # or it has overflowed
         if written and all(self.conditions(value)):
@@ -329,7 +326,7 @@ class Number(Kind[Any]):
         elif quantity.unit and value != float(f"{quantity.text[: -len(quantity.unit)]}"):
             found = f"{found} = {plain_number(float(f'{value:.6g}'))} {' or '.join(self.units(context))}"
         found = clipped(found)
-        key = re.sub(r"\[.*", "", path.rsplit(".", 1)[-1])
+        key = context.key
         if not math.isfinite(value):
             mend = "write a finite number"
         elif (self.minimum == 0 or self.above == 0) and value < 0:
@@ -353,7 +350,7 @@ class Number(Kind[Any]):
             both_sides = self.above is None and self.minimum is None
             mend = f"write a number {f'between {-self.most:g} and' if both_sides else 'up to'} {self.most:g}"
             mend += f": in percent it is `{key}: {plain_number(value)} %`" if not self.unit and self.most == 1 else ""
-        self.fault(node, path, context, mend, found)
+        self.fault(node, context, mend, found)
         return False
 
 
@@ -367,16 +364,16 @@ class Text(Kind[Any]):
     def expected(self, context: Context) -> str:
         return "a name of letters, digits, `_`, `-` and `.`, starting with a letter" if self.name else "text"
 
-    def read(self, node: Node, path: str, context: Context) -> str | None:
+    def read(self, node: Node, context: Context) -> str | None:
         if not isinstance(node, Scalar) or not isinstance(node.value, str):
             mend = f'put it in quotes: "{clipped(node.text)}"' if isinstance(node, Scalar) and not self.name else ""
-            return self.fault(node, path, context, mend)
+            return self.fault(node, context, mend)
         if (
             not node.text
             or len(node.text) > 1000
             or (self.name and (not NAME.fullmatch(node.text) or len(node.text) > LONGEST_NAME))
         ):
-            return self.fault(node, path, context)
+            return self.fault(node, context)
         return node.text
 
 
@@ -394,11 +391,11 @@ class Choice(Kind[Any]):
     def expected(self, context: Context) -> str:
         return self.options[0] if len(self.options) == 1 else f"{', '.join(self.options[:-1])} or {self.options[-1]}"
 
-    def read(self, node: Node, path: str, context: Context) -> str | None:
+    def read(self, node: Node, context: Context) -> str | None:
         text = node.text if isinstance(node, Scalar) else None
         if text in self.options:
             return text
-        self.fault(node, path, context, suggestion(text, self.options, "take one of") if text else "")
+        self.fault(node, context, suggestion(text, self.options, "take one of") if text else "")
         return None
 
 
@@ -408,18 +405,18 @@ class Flag(Kind[Any]):
     def expected(self, context: Context) -> str:
         return "true or false"
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
+    def read(self, node: Node, context: Context) -> Any:
         if isinstance(node, Scalar) and isinstance(node.value, bool):
             return node.value
-        return self.fault(node, path, context)
+        return self.fault(node, context)
 
 
 class Format(Choice):
     """The format of a file with its version, such as `armsim/robot/1`."""
 
-    def read(self, node: Node, path: str, context: Context) -> str | None:
+    def read(self, node: Node, context: Context) -> str | None:
         text = node.text if isinstance(node, Scalar) else ""
         versioned = self.options[0].rpartition("/")[0] + r"/[1-9]\d{0,3}"
         if text not in self.options and re.fullmatch(versioned, text):
-            return self.fault(node, path, context, "it was written for a newer armsim: install that one")
-        return super().read(node, path, context)
+            return self.fault(node, context, "it was written for a newer armsim: install that one")
+        return super().read(node, context)

@@ -39,28 +39,27 @@ class MotionTables(NamedTuple):
     qdd: Sequence[Table] | None
 
 
-def read_motion(reference: Any, path: str, context: Context) -> tuple[DataTable, MotionTables] | None:
+def read_motion(reference: Any, context: Context) -> tuple[DataTable, MotionTables] | None:
     """The file of a reference with its rows; None, with faults in the report, if it cannot be read or used.
 
     Args:
         reference: A document with the keys csv, sha256 and interpolation.
-        path: Of the document.
-        context: Takes faults, and knows the joints; its folder is what paths are relative to.
+        context: Knows the joints; its folder is what paths are relative to.
     """
-    csv = read_table(reference, path, context, lambda headings: _chosen(headings, context))
+    csv = read_table(reference, context, lambda headings: _chosen(headings, context))
     if csv is None or context.joints is None:
         return None
     place = reference.value_node("csv").place
     if TIME not in csv:
         expected, mend = f"a CSV file with a column `{TIME}`, the time", f"name its time column `{TIME}`"
-        context.report.add(place, f"{path}.csv", expected, f"{csv.path} without it", mend)
+        context.below("csv").add(place, expected, f"{csv.path} without it", mend)
         return None
-    chosen = {quantity: _headings(quantity, csv, place, path, context) for quantity in QUANTITIES}
+    chosen = {quantity: _headings(quantity, csv, place, context) for quantity in QUANTITIES}
     if chosen["q"] is None or any(found == {} for found in chosen.values()):
         return None
     if chosen["qd"] is None and chosen["qdd"] is not None:
         mend = "add the velocities, or take the accelerations out"
-        context.report.add(place, f"{path}.csv", "velocities where there are accelerations", "qdd without qd", mend)
+        context.below("csv").add(place, "velocities where there are accelerations", "qdd without qd", mend)
         return None
     try:
         times = csv.complete(TIME)
@@ -71,15 +70,15 @@ def read_motion(reference: Any, path: str, context: Context) -> tuple[DataTable,
     except FileFaults as error:
         context.report.faults.extend(fault for fault in error.faults if fault not in context.report.faults)
         return None
-    if not in_order(times, csv, reference, path, context):
+    if not in_order(times, csv, reference, context):
         return None
     interpolation = reference.interpolation or "cubic"
     least = LEAST_ROWS[interpolation] if columns["qd"] is None else 2
     if len(times) < least:
         expected = f"at least {least} rows" + ("" if columns["qd"] else f" for a {interpolation} spline")
-        context.report.add(place, f"{path}.csv", expected, f"{len(times)} in {csv.path}", "give more rows")
+        context.below("csv").add(place, expected, f"{len(times)} in {csv.path}", "give more rows")
         return None
-    if not _within_bounds(times, columns, csv, place, path, context):
+    if not _within_bounds(times, columns, csv, place, context):
         return None
     q, qd, qdd = (None if of is None else [Table(times, column, "zero") for column in of] for of in columns.values())
     assert q is not None  # or it has been refused
@@ -99,7 +98,7 @@ def _heading(quantity: str, name: str, type: str, headings: Container[str]) -> t
     return next(((heading, 1.0 / factor) for heading, factor in spelled if heading in headings), None)
 
 
-def _headings(quantity: str, csv: DataTable, place: Place, path: str, context: Context) -> dict[str, float] | None:
+def _headings(quantity: str, csv: DataTable, place: Place, context: Context) -> dict[str, float] | None:
     """The headings of a quantity, with their factors to SI units; None where there are none, {} with a fault where some lack."""
     found: dict[str, float] = {}
     lacking = []
@@ -116,7 +115,7 @@ def _headings(quantity: str, csv: DataTable, place: Place, path: str, context: C
     headings = [heading for heading in csv if heading != TIME]
     expected = f"a column `{lacking[0]}` in {csv.path}"
     mend = suggestion(lacking[0], headings, "columns are") if headings else "add it"
-    context.report.add(place, f"{path}.csv", expected, f"{len(lacking)} of them missing"
+    context.below("csv").add(place, expected, f"{len(lacking)} of them missing"
                        if len(lacking) > 1 else "none", mend)  # fmt: skip
     return {}
 
@@ -130,7 +129,6 @@ def _within_bounds(
     columns: dict[str, Any],
     csv: DataTable,
     place: Place,
-    path: str,
     context: Context,
 ) -> bool:
     """Whether times and values are within their bounds; reports one that is not."""
@@ -141,6 +139,6 @@ def _within_bounds(
         line = next((k for k, x in enumerate(values, start=2) if not math.fabs(x) <= largest), None)
         if line is not None:
             expected, found = f"{what} of a magnitude of {largest:g} at most", f"{values[line - 2]:g} in line {line}"
-            context.report.add(place, f"{path}.csv", expected, f"{csv.path}: {found}", "correct the column")
+            context.below("csv").add(place, expected, f"{csv.path}: {found}", "correct the column")
             return False
     return True

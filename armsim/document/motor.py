@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armsim.document import other_words as words
-from armsim.document.composite import Choice, Document, Number, Relation, Rule, Subdocument, join
+from armsim.document.composite import Choice, Document, Number, Relation, Rule, Subdocument
 from armsim.document.dry_friction import FALLS, DryFriction, MotorCoulomb, MotorStribeck, StickingPart, static_friction
 from armsim.document.kinds import Flag
 from armsim.formulas.quantity import Context
@@ -161,39 +161,38 @@ class Motor(StickingPart):
         """Those of dry friction, and that a rotor behind a coupling has inertia."""
         return (*self.static_relations, TURNS)
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
+    def check(self, context: Context) -> None:
+        super().check(context)
         if not TURNS.holds(self):
             mend = "give `rotor_inertia` in kg·m², that of rotor and gear as the motor feels it"
             place = self.place_of("rotor_inertia") if self.given("rotor_inertia") else self.place
-            context.report.add(place, join(path, "rotor_inertia"), TURNS.expected, "none", mend)
+            context.below("rotor_inertia").add(place, TURNS.expected, "none", mend)
         if self.model == EMULATED and self.thermal is not None and self.thermal.drift:
             place, expected = self.thermal.place_of("drift"), "a resistance that stays, as DynaMechs' motor has it"
-            context.report.add(place, join(path, "thermal.drift"), expected, "true", "take it out, or take `model` out")
+            context.below("thermal.drift").add(place, expected, "true", "take it out, or take `model` out")
 
-    def lacks(self, key: str, path: str, context: Context) -> None:
+    def lacks(self, key: str, context: Context) -> None:
         if key not in CONSTANTS:
-            return super().lacks(key, path, context)
+            return super().lacks(key, context)
         empty = key in self.keys_in_file
         found = "nothing: the key has no value" if empty else "nothing: the key is missing"
         if not any(map(self.given, CONSTANTS)):
             found += f", and `{self.rules[0].reason(self) or f'model: {EMULATED}'}` needs it"
         place = self.value_node(key).place if empty else self.place
-        return self.fields[key].missing(place, join(path, key), context, found)
+        return self.fields[key].missing(place, context.below(key), found)
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         if key in rule.single:
             return "one number", "two", "give one number for both directions"
         return "the key left out", f"`{key}`, which DynaMechs' motor has not", "take it out, or take `model` out"
 
-    def check_beside(self, friction: Document, path: str, context: Context) -> None:
+    def check_beside(self, friction: Document, context: Context) -> None:
         """Report friction on the joint's side of the gear that its model excludes; `path` is the friction's."""
         if self.model != EMULATED:
             return
         for key in filter(friction.says, friction.entries):
-            context.report.add(
+            context.below(key).add(
                 friction.value_node(key).place,
-                join(path, key),
                 "no friction beside DynaMechs' motor, which has its own",
                 f"`{key}` on the joint's side",
                 f"give the motor the friction: `motor: {{{key}: ...}}`"

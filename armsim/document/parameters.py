@@ -14,20 +14,20 @@ IDENTIFIER = re.compile(r"[^\W\d]\w*")
 NUMBER = Number(example="0.38")
 
 
-def read_parameters(node: Node | None, path: str, context: Context) -> dict[str, Quantity]:
+def read_parameters(node: Node | None, context: Context) -> dict[str, Quantity]:
     """Evaluate the parameters in topological order of their references.
 
     Args:
         node: The mapping, or None if there is none.
-        path: Its path.
-        context: Takes the faults, the parameters, and as `broken` the names of those without a value.
+        context: Of the file; takes the parameters, and as `broken` the names of those without a value.
     """
-    context.parameters, context.broken = {}, set()
+    context.parameters, context.broken = {}, set[str]()
+    here = context.below("parameters")
     if node is None:
         return {}
     if not isinstance(node, Map):
         mend = "write for example `parameters: {upper: 0.38}`"
-        context.report.add(node.place, path, "a mapping of names to numbers", shown(node), mend)
+        here.add(node.place, "a mapping of names to numbers", shown(node), mend)
         return {}
     waiting: dict[str, set[str]] = {}
     places: dict[str, Place] = {}
@@ -36,13 +36,13 @@ def read_parameters(node: Node | None, path: str, context: Context) -> dict[str,
         if not IDENTIFIER.fullmatch(name) or name in RESERVED:
             why = f"`{clipped(name)}`" + (", which has a meaning of its own" if name in RESERVED else "")
             expected = "a name of letters, digits and `_`, starting with a letter"
-            context.report.add(place, path, expected, why, "choose another name")
+            here.add(place, expected, why, "choose another name")
             continue
         waiting[name] = {
             other for other in _references(value, context) if other in node.entries and other not in RESERVED
         }
     waiting = {name: {other for other in needed if other in waiting} for name, needed in waiting.items()}
-    context.broken = set(waiting)
+    context.broken.update(waiting)
     users: dict[str, list[str]] = {name: [] for name in waiting}
     for name, needed in waiting.items():
         for other in needed:
@@ -52,7 +52,7 @@ def read_parameters(node: Node | None, path: str, context: Context) -> dict[str,
     done = []
     for name in ready:  # grows while it is read
         done.append(name)
-        quantity = NUMBER.read(node.entries[name][1], f"{path}.{name}", context)
+        quantity = NUMBER.read(node.entries[name][1], here.below(name))
         if quantity is not None:
             context.parameters[name] = quantity
             context.broken.discard(name)
@@ -60,7 +60,7 @@ def read_parameters(node: Node | None, path: str, context: Context) -> dict[str,
             left[user] -= 1
             if left[user] == 0:
                 ready.append(user)
-    _report_circles(set(waiting) - set(done), waiting, places, path, context)
+    _report_circles(set(waiting) - set(done), waiting, places, here)
     return context.parameters
 
 
@@ -68,14 +68,12 @@ def _references(node: Node, context: Context) -> set[str]:
     if not isinstance(node, Scalar) or not isinstance(node.value, str):
         return set()
     try:
-        return set(context.formula(node.text).names)
+        return set(context.formulas.parse(node.text).names)
     except FormulaError:
         return set()  # reported when it is read
 
 
-def _report_circles(
-    stuck: set[str], waiting: dict[str, set[str]], places: dict[str, Place], path: str, context: Context
-) -> None:
+def _report_circles(stuck: set[str], waiting: dict[str, set[str]], places: dict[str, Place], context: Context) -> None:
     """Report every cycle of references among the parameters that have no value."""
     order = {name: i for i, name in enumerate(waiting)}
     seen: set[str] = set()
@@ -91,5 +89,5 @@ def _report_circles(
             found = " -> ".join([*circle, circle[0]])
             expected = "parameters that do not depend on themselves"
             mend = f"give one of them a number, for example `{circle[0]}: 0.38`"
-            context.report.add(places[circle[0]], f"{path}.{circle[0]}", expected, clipped(found, 200), mend)
+            context.below(circle[0]).add(places[circle[0]], expected, clipped(found, 200), mend)
         seen.update(trail)

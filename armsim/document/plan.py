@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from armsim.actuation import OUTPUTS
 from armsim.document.bodies import FrameName
-from armsim.document.composite import Choice, Document, List, Number, PerJoint, Rule, Subdocument, join
+from armsim.document.composite import Choice, Document, List, Number, PerJoint, Rule, Subdocument
 from armsim.document.study import Minimised
 from armsim.formulas.quantity import Context
 
@@ -32,7 +32,9 @@ class Waypoint(Document):
         example="[0.4, 0, 0.3]",
     )  # fmt: skip
     qd = PerJoint(
-        Number("rad/s or m/s", angle=True), one_for_all=True, doc="joint velocities there, one per joint or one for all", note="at rest at the end, any on the way", example="0",
+        Number("rad/s or m/s", angle=True), one_for_all=True,
+        doc="joint velocities there, one per joint or one for all",
+        note="at rest at the end, any on the way", example="0",
     )  # fmt: skip
 
     rules = (Rule(given=("q",), without=("frame", "xyz")), Rule(absent=("q",), needs=("xyz",)))
@@ -40,12 +42,12 @@ class Waypoint(Document):
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`q` without `{key}`", "both", f"leave `{key}` out, or `q`"
 
-    def lacks(self, key: str, path: str, context: Context) -> None:
+    def lacks(self, key: str, context: Context) -> None:
         expected, mend = (
             "joint positions `q`, or the position `xyz` of a frame",
             "add `q: [...]`, or `xyz: [0.4, 0, 0.3]`",
         )
-        context.report.add(self.place, path, expected, "neither", mend)
+        context.add(self.place, expected, "neither", mend)
 
 
 class Via(Waypoint):
@@ -81,16 +83,17 @@ class Plan(Document):
         doc="into how many equal intervals the time is cut; inputs are constant in each",
     )  # fmt: skip
     limit = PerJoint(
-        Number("V, N·m or N", minimum=0), one_for_all=True, doc="greatest magnitude of the inputs, one per joint or one for all; 0 leaves a joint undriven",
+        Number("V, N·m or N", minimum=0), one_for_all=True,
+        doc="greatest magnitude of the inputs, one per joint or one for all; 0 leaves a joint undriven",
         note="limits of the motors alone", example="24",
     )  # fmt: skip
     tool_speed = Number("m/s", above=0, doc="greatest speed of the tool", note="none", example="0.5")
     clearance = Number("m", minimum=0, default=0.0, doc="least distance of links from spheres and planes of the world")
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
+    def check(self, context: Context) -> None:
+        super().check(context)
         shares = [0.0, *(one.at.value for one in self.via or () if one and one.at is not None), 1.0]
         if any(b <= a for a, b in pairwise(shares)):
             mend = "give points in order, each with a later share than the one before"
             found = ", ".join(f"{x:g}" for x in shares[1:-1])
-            context.report.add(self.place_of("via"), join(path, "via"), "shares that increase, below 1", found, mend)
+            context.below("via").add(self.place_of("via"), "shares that increase, below 1", found, mend)

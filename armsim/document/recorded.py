@@ -63,14 +63,14 @@ class CsvSignal(CsvFile):
     table: Table  # the column over time
 
     @classmethod
-    def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
-        signal = super().read(node, path, context, kind)
+    def read(cls, node: Node, context: Context, kind: Kind[Any]) -> Self | None:
+        signal = super().read(node, context, kind)
         if signal is None or None in (signal.csv, signal.column, signal.hold):
             return None
-        csv = read_table(signal, path, context, lambda headings: (TIME, signal.column))
-        return None if csv is None else signal._of(csv, path, context)
+        csv = read_table(signal, context, lambda headings: (TIME, signal.column))
+        return None if csv is None else signal._of(csv, context)
 
-    def _of(self, csv: DataTable, path: str, context: Context) -> Self | None:
+    def _of(self, csv: DataTable, context: Context) -> Self | None:
         """The signal with what its file has; None, with faults in the report, if it has no such column."""
         for key, name in (("csv", TIME), ("column", self.column)):
             if name not in csv:
@@ -79,7 +79,7 @@ class CsvSignal(CsvFile):
                 expected = f"a column of {csv.path}" if key == "column" else wanted
                 stands = shown(value) if key == "column" else f"{csv.path} without it"
                 mend = suggestion(name, csv, "columns are") if key == "column" else f"name its time column `{TIME}`"
-                context.report.add(value.place, f"{path}.{key}", expected, stands, mend)
+                context.below(key).add(value.place, expected, stands, mend)
                 return None
         try:
             times, values = csv.complete(TIME), csv.complete(self.column)
@@ -87,18 +87,17 @@ class CsvSignal(CsvFile):
             if not any(fault in context.report.faults for fault in error.faults):
                 context.report.faults.extend(error.faults)
             return None
-        if not in_order(times, csv, self, path, context):
+        if not in_order(times, csv, self, context):
             return None
         table = Table(times, values, self.hold)
         return self.having(file=file_of(csv), table=table)
 
-    def within_bounds(self, number: Number, path: str, context: Context) -> Self | None:
+    def within_bounds(self, number: Number, context: Context) -> Self | None:
         """The signal; None, with a fault in the report, where a value or a time is beyond its bounds.
 
         Args:
             number: What each value is.
-            path: Of the mapping.
-            context: Takes the fault.
+            context: Of the mapping.
         """
         x, y, column = self.table.x, self.table.y, f"column `{self.column}` of {self.file_name}"
         for values, largest, what in ((x, LARGEST_TIME, f"times in {self.file_name}"), (y, number.most, column)):
@@ -106,7 +105,7 @@ class CsvSignal(CsvFile):
                 line, value = next((line, x) for line, x in enumerate(values, start=2) if abs(x) > largest)
                 expected = f"{what} of a magnitude of {largest:g} at most"
                 place, found = self.value_node("csv").place, f"{value:g} in line {line}"
-                context.report.add(place, f"{path}.csv", expected, found, "correct the column")
+                context.below("csv").add(place, expected, found, "correct the column")
                 return None
         return self
 
@@ -116,13 +115,12 @@ def file_of(csv: DataTable) -> NamedFile:
     return NamedFile(csv.path, os.path.abspath(csv.path), csv.sha256)
 
 
-def read_table(document: Any, path: str, context: Context, needed: Needed) -> DataTable | None:
+def read_table(document: Any, context: Context, needed: Needed) -> DataTable | None:
     """The table of a document with the keys csv and sha256; None, with a fault in the report, if it is not there or another.
 
     Args:
         document: As it stands in the file.
-        path: Of the document.
-        context: Takes faults, and keeps tables.
+        context: Of the document; keeps tables.
         needed: Columns whose faults end the reading of a file that has not been read yet.
     """
     file = beside(context.folder, document.csv)
@@ -134,7 +132,7 @@ def read_table(document: Any, path: str, context: Context, needed: Needed) -> Da
             if error.faults and not error.faults[0].where.line:  # no file: report it at the key that names it
                 fault = error.faults[0]
                 place = document.value_node("csv").place
-                context.report.add(place, f"{path}.csv", fault.expected, f"{file}: {fault.found}", fault.mend)
+                context.below("csv").add(place, fault.expected, f"{file}: {fault.found}", fault.mend)
             else:
                 context.report.faults.extend(error.faults)
     csv = context.tables[file]
@@ -142,12 +140,12 @@ def read_table(document: Any, path: str, context: Context, needed: Needed) -> Da
         place = document.value_node("sha256").place
         expected = f"the file that was used before, sha256 {document.sha256[:12]}..."
         mend = "restore the file, or take `sha256` out to use it as it is"
-        context.report.add(place, f"{path}.sha256", expected, f"{file}: sha256 {csv.sha256[:12]}...", mend)
+        context.below("sha256").add(place, expected, f"{file}: sha256 {csv.sha256[:12]}...", mend)
         return None
     return csv
 
 
-def in_order(times: Sequence[float], csv: DataTable, document: Document, path: str, context: Context) -> bool:
+def in_order(times: Sequence[float], csv: DataTable, document: Document, context: Context) -> bool:
     """Whether times increase; reports where they do not."""
     if increases(times):
         return True
@@ -155,5 +153,5 @@ def in_order(times: Sequence[float], csv: DataTable, document: Document, path: s
     place = document.value_node("csv").place
     expected = f"times that increase from row to row in {csv.path}"
     order = f"{after!r} after {before!r} in line {line}"
-    context.report.add(place, f"{path}.csv", expected, order, "sort the rows, and leave each time once")
+    context.below("csv").add(place, expected, order, "sort the rows, and leave each time once")
     return False

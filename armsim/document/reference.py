@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from armsim.document import other_words as words
 from armsim.document.bodies import FrameName
-from armsim.document.composite import Choice, Kind, List, Number, PerJoint, Rule, Subdocument, Text, join
+from armsim.document.composite import Choice, Kind, List, Number, PerJoint, Rule, Subdocument, Text
 from armsim.document.kinds import Flag
 from armsim.document.motion_file import MotionTables, read_motion
 from armsim.document.recorded import NamedFile, file_of
@@ -217,21 +217,21 @@ class Reference(Move):
         return any(self.entries.get(key) is not None for key in TOOL)
 
     @classmethod
-    def read_field(cls, name: str, node: Map, path: str, context: Context) -> Any:
+    def read_field(cls, name: str, node: Map, context: Context) -> Any:
         value = node.get(name)
         if name in LIMITS and value is not None and any(node.get(key) is not None for key in TOOL):
-            return TOOL_LIMITS[name].read(value, join(path, name), context)
-        return super().read_field(name, node, path, context)
+            return TOOL_LIMITS[name].read(value, context.below(name))
+        return super().read_field(name, node, context)
 
     @classmethod
-    def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
+    def read(cls, node: Node, context: Context, kind: Kind[Any]) -> Self | None:
         if isinstance(node, Seq):
             node = Map({"q": (node.place, node)}, node.place)
         before = len(context.report.faults)
-        reference = super().read(node, path, context, kind)
+        reference = super().read(node, context, kind)
         if reference is None or reference.csv is None or len(context.report.faults) > before:
             return reference
-        found = read_motion(reference, path, context)
+        found = read_motion(reference, context)
         if found is None:
             return reference.replaced(csv=None)
         csv, rows = found
@@ -241,25 +241,25 @@ class Reference(Move):
     def expected(cls, context: Context) -> str:
         return "a mapping with `via`, `csv`, `q` or `profile: sinusoid`, or a list of formulas of the time t"
 
-    def check(self, path: str, context: Context) -> None:
+    def check(self, context: Context) -> None:
         before = len(context.report.faults)
-        if not self._check_source(path, context):
+        if not self._check_source(context):
             return
-        super().check(path, context)
+        super().check(context)
         invalid = any(self.entries[key] is None and self.given(key) for key in self.fields)  # which is reported
         if invalid or len(context.report.faults) > before:
             return
         if self.fastest:
-            self._check_fastest(path, context)
+            self._check_fastest(context)
         elif self.via is not None or self.of_tool:
-            self._check_points(path, context)
+            self._check_points(context)
         if self.ends is not None and self.profile != "spline":
             mend = "take it out, or add `profile: spline`"
-            context.report.add(self.place_of("ends"), join(path, "ends"), "ends of a spline", "no spline", mend)
+            context.below("ends").add(self.place_of("ends"), "ends of a spline", "no spline", mend)
         if self.sweep == "exponential":
-            self._check_sweep(path, context)
+            self._check_sweep(context)
 
-    def _check_source(self, path: str, context: Context) -> bool:
+    def _check_source(self, context: Context) -> bool:
         """Report a reference of nothing, or of several things."""
         given = [key for key in SOURCES if self.given(key)]
         oscillates = self.profile in OSCILLATIONS
@@ -274,10 +274,10 @@ class Reference(Move):
         mend = "take out all but one" if several else "add for example `via: [[0.5, -0.3]]` and `times: [1.5]`"
         if not several and self.given("amplitude"):
             mend = "add `profile: sinusoid`, `chirp` or `multisine`"
-        context.report.add(self.place, path, expected, " and ".join(several) or "none of them", mend)
+        context.add(self.place, expected, " and ".join(several) or "none of them", mend)
         return False
 
-    def _check_fastest(self, path: str, context: Context) -> None:
+    def _check_fastest(self, context: Context) -> None:
         """Report a way of joining points that is no path, or has times of its own."""
         for key, fits in (("profile", ("spline",)), ("interpolation", ("cubic", "quintic"))):
             value = self.entries[key]
@@ -285,19 +285,19 @@ class Reference(Move):
                 expected = (
                     f"{' or '.join(f'`{key}: {fit}`' for fit in fits)} for a path to be followed in the least time"
                 )
-                context.report.add(self.place_of(key), join(path, key), expected, f"`{value}`", "take it out")
+                context.below(key).add(self.place_of(key), expected, f"`{value}`", "take it out")
 
-    def _check_points(self, path: str, context: Context) -> None:
+    def _check_points(self, context: Context) -> None:
         """Report points without times or limits, and times that do not belong to the points."""
         points = self.value_node(next(filter(self.given, SOURCES)))
         many = len(self.via or self.path or "1")
         times = self.value_node("times") if self.given("times") else None
         if times is None and not self.given("speed") and not all(move.duration for move in self.path or [self]):
             mend = f"add `times: [...]`, {many} of them, or `speed: 1.5` and `acceleration: 4`"
-            context.report.add(points.place, path, "when the points are reached", "neither `times` nor `speed`", mend)
+            context.add(points.place, "when the points are reached", "neither `times` nor `speed`", mend)
         elif times is not None and len(self.times) != many:
             expected = f"a time for each point, {many}"
-            context.report.add(times.place, join(path, "times"), expected, f"{len(self.times)}", "give as many")
+            context.below("times").add(times.place, expected, f"{len(self.times)}", "give as many")
         elif (
             times is not None
             and (many == 1 or self.of_tool)
@@ -305,25 +305,25 @@ class Reference(Move):
             and self.times[0].value == 0.0
         ):
             mend = "give a second point, or a time above 0; a pose that is only held is `target`"
-            context.report.add(times.place, join(path, "times"), "a motion", "one point, from the start on", mend)
+            context.below("times").add(times.place, "a motion", "one point, from the start on", mend)
         elif times is None and self.profile == "minimum_jerk" and many > 1:
             expected = "times for minimum_jerk through several points"
             mend = "write `times`, or `profile: spline` through the points, or `quintic` with a stop at each"
-            context.report.add(points.place, join(path, "profile"), expected, "limits alone", mend)
+            context.below("profile").add(points.place, expected, "limits alone", mend)
 
-    def _check_sweep(self, path: str, context: Context) -> None:
+    def _check_sweep(self, context: Context) -> None:
         """Report an exponential sweep from a frequency to the same one, which has no rate."""
         if any(a.value == b.value for a, b in zip(self.frequency, self.end_frequency, strict=True)):
             place, expected = self.value_node("end_frequency").place, "another frequency than at its beginning"
             mend = "write another one, or take `profile: sinusoid`"
-            context.report.add(place, join(path, "end_frequency"), expected, "the same", mend)
+            context.below("end_frequency").add(place, expected, "the same", mend)
 
-    def lacks(self, key: str, path: str, context: Context) -> None:
+    def lacks(self, key: str, context: Context) -> None:
         kind = (TOOL_LIMITS if self.of_tool and key in LIMITS else self.fields)[key]
         why = self.profile or next((limit for limit in LIMITS if self.entries[limit] is not None), "it")
         why = "arc" if key == "through" else why
         found = f"nothing, and `{why}` needs it"
-        context.report.add(self.place, join(path, key), kind.expected(context), found, f"add `{key}: {kind.example}`")
+        context.below(key).add(self.place, kind.expected(context), found, f"add `{key}: {kind.example}`")
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         if self.times is not None and key in (*LIMITS, "start"):

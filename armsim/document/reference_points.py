@@ -17,11 +17,11 @@ POSITION = "rad or m"
 class ViaPoints(List[Any]):
     """Points in joint space: for each a list of positions, one per joint."""
 
-    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
+    def read(self, node: Node, context: Context) -> tuple[Any, ...] | None:
         if isinstance(node, Seq) and node.items and all(isinstance(item, Scalar) for item in node.items):
             mend = "write brackets around each point, also around a single one: `[[0.5, -0.3]]`"
-            return self.fault(node, path, context, mend, "numbers alone")
-        return super().read(node, path, context)
+            return self.fault(node, context, mend, "numbers alone")
+        return super().read(node, context)
 
     def expected(self, context: Context) -> str:
         return f"a list of points, {MOST_POINTS} at most, each {self.item.expected(context)}"
@@ -32,21 +32,19 @@ class IncreasingTimes(List[Any]):
 
     item: Number
 
-    def read(self, node: Node, path: str, context: Context) -> tuple[Any, ...] | None:
-        times = super().read(node, path, context)
+    def read(self, node: Node, context: Context) -> tuple[Any, ...] | None:
+        times = super().read(node, context)
         known = [time for time in times or [] if isinstance(time, Quantity)]
         for k, (before, time) in enumerate(pairwise(known), start=1):
             if not before.value < time.value:
                 expected = f"a time after the one before, {before.of('s')}"
-                context.report.add(time.place, f"{path}[{k}]", expected, time.of("s"), "put the times in order")
+                context.item(k).add(time.place, expected, time.of("s"), "put the times in order")
         return times
 
 
 class Profile(Choice):
     """How points are joined, or the name of an oscillation."""
 
-    def read(self, node: Node, path: str, context: Context) -> str | None:
+    def read(self, node: Node, context: Context) -> str | None:
         other = words.PROFILE.get(node.text.lower()) if isinstance(node, Scalar) else None
-        return (
-            super().read(node, path, context) if other is None else self.fault(node, path, context, f"write `{other}`")
-        )
+        return super().read(node, context) if other is None else self.fault(node, context, f"write `{other}`")

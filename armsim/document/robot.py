@@ -23,7 +23,6 @@ from armsim.document.composite import (
     Subdocument,
     Text,
     check_names,
-    join,
 )
 from armsim.document.joint import FRAMES, RANGE, Frame, Joint, LinkFrame, Tool
 from armsim.document.kinds import Format
@@ -175,40 +174,40 @@ class Robot(Document):
             (joint.name, next((one.motor for _, one in all_ if one.motor is not None), None)) for joint, all_ in free
         )
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
-        check_names(self.joints or (), join(path, "joints"), context, "joint")
+    def check(self, context: Context) -> None:
+        super().check(context)
+        check_names(self.joints or (), context.below("joints"), "joint")
         names = [joint.name for joint in self.joints or () if joint is not None]
-        refuse_names(self, "frames", names, path, context)
-        refuse_names(self, "world", [*names, *(self.frames or ())], path, context)
+        refuse_names(self, "frames", names, context)
+        refuse_names(self, "world", [*names, *(self.frames or ())], context)
         for name, frame in (self.frames or {}).items():
-            _check_name(frame, "link", names, join(path, f"frames.{name}"), context)
-        _check_name(self.tool, "link", names, join(path, "tool"), context)
+            _check_name(frame, "link", names, context.below(f"frames.{name}"))
+        _check_name(self.tool, "link", names, context.below("tool"))
         for i, contact in enumerate(self.contacts or ()):
-            _check_name(contact, "link", names, join(path, f"contacts[{i}]"), context)
-        check_contacts(self.contacts, self.world or {}, path, context)
-        self._check_tree(join(path, "joints"), context)
+            _check_name(contact, "link", names, context.below(f"contacts[{i}]"))
+        check_contacts(self.contacts, self.world or {}, context)
+        self._check_tree(context.below("joints"))
 
-    def _check_tree(self, path: str, context: Context) -> None:
+    def _check_tree(self, context: Context) -> None:
         """Report parents and leaders that are none, and what two joints that move as one have both."""
         known = {joint.name: joint for joint in self.joints or () if joint is not None}
         for i, joint in enumerate(self.joints or ()):
             if joint is None:
                 continue
-            where, earlier = f"{path}[{i}]", [one.name for one in self.joints[:i] if one is not None]
-            _check_name(joint, "parent", [BASE, *earlier], where, context, "the name of an earlier joint, or base")
+            here, earlier = context.item(i), [one.name for one in self.joints[:i] if one is not None]
+            _check_name(joint, "parent", [BASE, *earlier], here, "the name of an earlier joint, or base")
             if joint.name is not None and joint.name.startswith("motor_") and joint.name[len("motor_") :] in known:
                 expected = "a name that begins with no `motor_` before another joint's"
-                context.report.add(joint.place_of("name"), f"{where}.name", expected, joint.name, "choose another name")
+                here.below("name").add(joint.place_of("name"), expected, joint.name, "choose another name")
             if joint.mimic is None or joint.mimic.joint is None:
                 continue
             if joint.motor is not None and joint.motor.coupling is not None:
                 mend = "give the coupling and its motor to the joint that leads"
                 expected, place = "no coupling of a joint that mimics another", joint.motor.place_of("coupling")
-                context.report.add(place, f"{where}.motor.coupling", expected, "`coupling`", mend)
+                here.below("motor.coupling").add(place, expected, "`coupling`", mend)
             expected = "the name of a joint that mimics none"
             leaders = [name for name, one in known.items() if one.mimic is None]
-            _check_name(joint.mimic, "joint", leaders, f"{where}.mimic", context, expected)
+            _check_name(joint.mimic, "joint", leaders, here.below("mimic"), expected)
             leader = known.get(joint.mimic.joint)
             if leader is None or leader.mimic is not None:
                 continue
@@ -217,13 +216,13 @@ class Robot(Document):
                 both = next((one.name for one in others if one.given(key)), None)
                 if joint.given(key) and both is not None:
                     expected, mend = f"`{key}` at one of the joints {both} and {joint.name}", "leave one of them out"
-                    context.report.add(joint.place_of(key), f"{where}.{key}", expected, "both: they move as one", mend)
+                    here.below(key).add(joint.place_of(key), expected, "both: they move as one", mend)
         for relation in self.relations:
             (at,) = (step for step in parse_path(relation.at) if isinstance(step, int))
             limits: Any = self.joints[at].limits
             if RANGE.holds(limits) and not relation.holds(self):
                 found, mend = f"{limits.lower.shown} to {limits.upper.shown}", "correct the limits, or where it begins"
-                context.report.add(limits.place, f"{path}[{at}].limits", relation.expected, found, mend)
+                context.item(at).below("limits").add(limits.place, relation.expected, found, mend)
 
     @property
     def relations(self) -> tuple[Relation, ...]:  # type: ignore[override]  # the others are of a class
@@ -248,14 +247,14 @@ class Robot(Document):
         return tuple(found)
 
 
-def refuse_names(holder: Document, key: str, taken: Iterable[Any], path: str, context: Context) -> None:
+def refuse_names(holder: Document, key: str, taken: Iterable[Any], context: Context) -> None:
     """Report names of frames or of the world that something else has, or that headings of columns could not be read with."""
     for name in holder.entries[key] or ():
         if name in (*RESERVED_FRAMES, *taken) or "." in name or UNIT.fullmatch(name):
             which = "joint" if key == "frames" else "joint or frame"
             expected = f"a name without `.` that no {which} has, not tool, base or world, and without a unit at its end"
-            place, where = holder.value_node(key).place, join(path, f"{key}.{name}")
-            context.report.add(place, where, expected, f"`{name}`", "choose another name")
+            place = holder.value_node(key).place
+            context.below(f"{key}.{name}").add(place, expected, f"`{name}`", "choose another name")
 
 
 def _within(turns: float, q: Any, ratio: Any, offset: Any, lower: Any, upper: Any) -> list[Any]:
@@ -268,7 +267,6 @@ def _check_name(
     holder: Document | None,
     key: str,
     known: list[Any],
-    path: str,
     context: Context,
     expected: str = "the name of a joint",
 ) -> None:
@@ -278,21 +276,20 @@ def _check_name(
     node = holder.value_node(key)
     known = list(dict.fromkeys(known))
     mend = suggestion(str(holder.entries[key]), known, "names here are") if known else "let one joint mimic none"
-    context.report.add(node.place, join(path, key), expected, shown(node), mend)
+    context.below(key).add(node.place, expected, shown(node), mend)
 
 
 ROOT = Subdocument(Robot)
 
 
-def read_robot_node(node: Node, context: Context, path: str = "") -> Robot | None:
+def read_robot_node(node: Node, context: Context) -> Robot | None:
     """A robot, from the root node of its file.
 
     Units and parameters come first, because all other numbers depend on them.
 
     Args:
         node: The root.
-        context: Takes faults; its units and parameters are set here.
-        path: Of the node, for a robot within another file.
+        context: Its units and parameters are set here.
     """
     from armsim.document.parameters import read_parameters
 
@@ -302,7 +299,7 @@ def read_robot_node(node: Node, context: Context, path: str = "") -> Robot | Non
         units = node.get("units")
         angle = units.get("angle") if isinstance(units, Map) else None
         context.degrees = getattr(angle, "value", None) == "deg"
-        context.parameters = read_parameters(node.get("parameters"), join(path, "parameters"), context)
+        context.parameters = read_parameters(node.get("parameters"), context)
         frames = node.get("frames")
         context.frames = ("tool", *(frames.entries if isinstance(frames, Map) else ()))
-    return ROOT.read(node, path, context)
+    return ROOT.read(node, context)

@@ -31,9 +31,9 @@ class RunExpression(Number):
     def varies(self, formula: Formula) -> bool:
         return True
 
-    def read(self, node: Node, path: str, context: Context) -> Quantity | None:
+    def read(self, node: Node, context: Context) -> Quantity | None:
         if not isinstance(node, Scalar) or isinstance(node.value, bool) or node.value is None:
-            return self.fault(node, path, context)
+            return self.fault(node, context)
         names = self.signals(context)
         try:
             formula = parse_formula(node.text, words=[name for name in names if not name.isidentifier()])
@@ -53,7 +53,7 @@ class RunExpression(Number):
                 raise FormulaError(f"there is no `{unknown[0]}`", mend)
         except FormulaError as error:
             mend = error.mend or f"write for example `{self.example}`"
-            return self.fault(node, path, context, mend, f"{shown(node)} ({error.problem})")
+            return self.fault(node, context, mend, f"{shown(node)} ({error.problem})")
         return Quantity(0.0, node.text, node.place, formula, kind=self)
 
 
@@ -88,10 +88,10 @@ class ForceExpression(RunExpression):
     def varies(self, formula: Formula) -> bool:
         return False
 
-    def read(self, node: Node, path: str, context: Context) -> Quantity | None:
+    def read(self, node: Node, context: Context) -> Quantity | None:
         text = node.value if isinstance(node, Scalar) else None
         fixed = {"pi", *context.parameters} - {*self.signals(context)}
         if not isinstance(text, str) or written_unit(text) or {*NAMES.findall(text)} <= fixed:
-            return Number.read(self, node, path, context)
-        found = super().read(node, path, context)
+            return Number.read(self, node, context)
+        found = super().read(node, context)
         return None if found is None else replace(found, kind=RunExpression(self.unit))

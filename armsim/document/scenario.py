@@ -18,7 +18,6 @@ from armsim.document.composite import (
     Rule,
     Subdocument,
     Text,
-    join,
 )
 from armsim.document.control import Control, RobotReference
 from armsim.document.joint import NO_VECTOR
@@ -90,11 +89,11 @@ class Integrator(Document):
         Rule("method", (AUTO,), given=("dt",), without=("rtol", "atol")),
     )
 
-    def lacks(self, key: str, path: str, context: Context) -> None:
+    def lacks(self, key: str, context: Context) -> None:
         step = self.fields["dt"]
         found = f"nothing, and {self.method} takes steps of a given length"
         mend = f"add `dt: {step.example}`, or take a method that chooses its steps: {', '.join(ADAPTIVE)}"
-        context.report.add(self.place, join(path, key), step.expected(context), found, mend)
+        context.below(key).add(self.place, step.expected(context), found, mend)
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         by = f"{AUTO} and `dt`, which ask for steps of a given length" if self.method == AUTO else self.method
@@ -123,11 +122,11 @@ class Signal(Kind[Any]):
     def expected(self, context: Context) -> str:
         return "a number, an expression of the time t, or {csv: file, column: name}"
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
+    def read(self, node: Node, context: Context) -> Any:
         if isinstance(node, Map):
-            signal = CsvSignal.read(node, path, context, self)
-            return None if signal is None else signal.within_bounds(self.number, path, context)
-        return self.number.read(node, path, context)
+            signal = CsvSignal.read(node, context, self)
+            return None if signal is None else signal.within_bounds(self.number, context)
+        return self.number.read(node, context)
 
 
 class Inputs(Document):
@@ -157,12 +156,12 @@ class Inputs(Document):
         signals: tuple[Any, ...] = self.entries[self.output]
         return signals
 
-    def check(self, path: str, context: Context) -> None:
+    def check(self, context: Context) -> None:
         given = [key for key in self.exactly_one if self.given(key)]
         if len(given) != 1:
             found = " and ".join(given) or "none of them"
             mend = "keep one of them" if given else "add `torque: [...]` or `voltage: [...]`, one value per joint"
-            context.report.add(self.place, path, "one of torque, voltage and current", found, mend)
+            context.add(self.place, "one of torque, voltage and current", found, mend)
 
 
 class External(TimeSpan):
@@ -186,9 +185,9 @@ class External(TimeSpan):
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"
 
-    def lacks(self, key: str, path: str, context: Context) -> None:
+    def lacks(self, key: str, context: Context) -> None:
         expected, mend = "a `frame`, or a `link`, on which it acts", "add `frame: tool`, or `link: R5`"
-        context.report.add(self.place, path, expected, "neither", mend)
+        context.add(self.place, expected, "neither", mend)
 
 
 class Log(Document):
@@ -265,38 +264,37 @@ class Scenario(Document):
         """Whether its angles are degrees."""
         return bool(self.units.angle == "deg")
 
-    def check(self, path: str, context: Context) -> None:
-        refuse_names(self, "world", [*(context.links or ()), *(context.frames or ())], path, context)
-        check_contacts(self.contacts, {**context.world, **(self.world or {})}, path, context)
+    def check(self, context: Context) -> None:
+        refuse_names(self, "world", [*(context.links or ()), *(context.frames or ())], context)
+        check_contacts(self.contacts, {**context.world, **(self.world or {})}, context)
         control, inputs = self.control, self.inputs
         if control is None or inputs is None or not control.on or not self.given("inputs"):
             return
-        here = join(path, "inputs")
+        here = context.below("inputs")
         for key in Inputs.exactly_one:
             if control.output is not None and inputs.entries[key] is not None and key != control.output:
                 expected = f"`{control.output}`, as the output of `control`, to which inputs are added"
                 mend = f"write `{control.output}: [...]`, or `output: {key}` under `control`"
-                context.report.add(inputs.place_of(key), join(here, key), expected, f"`{key}`", mend)
+                here.below(key).add(inputs.place_of(key), expected, f"`{key}`", mend)
         if inputs.period is not None:
             place = inputs.place_of("period")
             mend = "take it out, and write `period` under `control`"
-            context.report.add(place, join(here, "period"), "the period of `control`, for both", "another one", mend)
+            here.below("period").add(place, "the period of `control`, for both", "another one", mend)
 
 
 ROOT = Subdocument(Scenario)
 
 
-def read_scenario_node(node: Map, context: Context, path: str = "") -> Scenario | None:
+def read_scenario_node(node: Map, context: Context) -> Scenario | None:
     """A scenario, from the root node of its file.
 
     Args:
         node: The root.
-        context: Takes faults, and knows the joints; its unit is set here.
-        path: Of the node, for a scenario within another file.
+        context: Knows the joints; its unit and parameters are set here.
     """
     units = node.get("units")
     angle = units.get("angle") if isinstance(units, Map) else None
     context.degrees = getattr(angle, "value", None) == "deg"
     context.named = True
-    context.parameters = read_parameters(node.get("parameters"), join(path, "parameters"), context)
-    return ROOT.read(node, path, context)
+    context.parameters = read_parameters(node.get("parameters"), context)
+    return ROOT.read(node, context)

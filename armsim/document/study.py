@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from armsim.document.composite import Document, List, Rule, Subdocument
-from armsim.document.kinds import Choice, Flag, Format, Kind, Number, Text, join
+from armsim.document.kinds import Choice, Flag, Format, Kind, Number, Text
 from armsim.document.paths import PathError, parse_path
 from armsim.errors import UsageError
+from armsim.files.faults import join
 from armsim.files.nodes import Map, Node, Scalar, Seq, clipped, data_of, shown
 from armsim.formulas.quantity import Context, plain_number
 from armsim.formulas.values import (
@@ -40,10 +41,10 @@ class ScenarioReference(Kind[Any]):
     def expected(self, context: Context) -> str:
         return "a scenario file, the name of a shipped scenario, or a scenario's keys"
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
+    def read(self, node: Node, context: Context) -> Any:
         if isinstance(node, Map) or (isinstance(node, Scalar) and isinstance(node.value, str)):
             return node
-        return self.fault(node, path, context)
+        return self.fault(node, context)
 
 
 class Anything(Kind[Any]):
@@ -52,7 +53,7 @@ class Anything(Kind[Any]):
     def expected(self, context: Context) -> str:
         return "what armsim wrote"
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
+    def read(self, node: Node, context: Context) -> Any:
         return data_of(node)
 
 
@@ -68,22 +69,22 @@ class ByPath(Kind[Any]):
     def expected(self, context: Context) -> str:
         return "a mapping from paths, such as control.kp[0], to values"
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
+    def read(self, node: Node, context: Context) -> Any:
         if not isinstance(node, Map):
-            return self.fault(node, path, context)
+            return self.fault(node, context)
         if self.entry and not node.entries:
-            return self.fault(node, path, context, f"write for example `{self.entry}`")
+            return self.fault(node, context, f"write for example `{self.entry}`")
         found = {}
         for key, (place, item) in node.entries.items():
             try:
                 parse_path(key)
             except PathError as error:
-                context.report.add(place, join(path, clipped(key)), str(error), clipped(key), "correct the path")
+                context.below(clipped(key)).add(place, str(error), clipped(key), "correct the path")
                 continue
-            found[key] = self.entry_of(item, join(path, key), context)
+            found[key] = self.entry_of(item, context.below(key))
         return found
 
-    def entry_of(self, node: Node, path: str, context: Context) -> Any:
+    def entry_of(self, node: Node, context: Context) -> Any:
         """The data of one of them."""
         return node
 
@@ -93,16 +94,16 @@ class Varied(ByPath):
 
     entry = "control.kp[0]: 20:400:20"
 
-    def entry_of(self, node: Node, path: str, context: Context) -> Values | None:
+    def entry_of(self, node: Node, context: Context) -> Values | None:
         try:
             if isinstance(node, Seq):
-                return listed(path, [_text(item) for item in node.items])
+                return listed(context.path, [_text(item) for item in node.items])
             if isinstance(node, Scalar) and node.value is not None and not isinstance(node.value, bool):
                 return parse_values(node.text)
         except UsageError as error:
-            context.report.add(node.place, path, *_told(error))
+            context.add(node.place, *_told(error))
             return None
-        context.report.add(node.place, path, EXPECTED, shown(node), "write for example 20:400:20 or [20, 40, 80]")
+        context.add(node.place, EXPECTED, shown(node), "write for example 20:400:20 or [20, 40, 80]")
         return None
 
 
@@ -111,15 +112,15 @@ class Sought(ByPath):
 
     entry = "control.kp: 0:200"
 
-    def entry_of(self, node: Node, path: str, context: Context) -> Interval | None:
+    def entry_of(self, node: Node, context: Context) -> Interval | None:
         mend = "write for example 0:200, or log:1:200"
         try:
             if isinstance(node, Scalar) and isinstance(node.value, str):
                 return parse_interval(node.text)
         except UsageError as error:
-            context.report.add(node.place, path, *_told(error))
+            context.add(node.place, *_told(error))
             return None
-        context.report.add(node.place, path, "bounds, low:high", shown(node), mend)
+        context.add(node.place, "bounds, low:high", shown(node), mend)
         return None
 
 
@@ -131,7 +132,7 @@ class Minimised(Kind[Any]):
     def expected(self, context: Context) -> str:
         return f"a {self.what}, a formula of {self.what}s, or a mapping from {self.what}s to weights"
 
-    def read(self, node: Node, path: str, context: Context) -> Any:
+    def read(self, node: Node, context: Context) -> Any:
         if isinstance(node, Scalar) and isinstance(node.value, str) and node.text:
             return node.text
         if isinstance(node, Map) and node.entries:
@@ -141,8 +142,8 @@ class Minimised(Kind[Any]):
             )
             if bad is None:
                 return weighted(weights)
-            return self.fault(node.entries[bad][1], join(path, clipped(bad)), context, "write a weight, such as 0.1")
-        return self.fault(node, path, context)
+            return self.fault(node.entries[bad][1], context.below(clipped(bad)), "write a weight, such as 0.1")
+        return self.fault(node, context)
 
 
 def weighted(weights: Mapping[str, float]) -> str:
@@ -168,8 +169,8 @@ class Cases(Document):
     )
     sample = Subdocument(Sample, doc="draw cases", note="every combination, the last path fastest")
 
-    def check(self, path: str, context: Context) -> None:
-        check_grid(self, path, context, f"at most {MOST_CASES} cases", MOST_CASES)
+    def check(self, context: Context) -> None:
+        check_grid(self, context, f"at most {MOST_CASES} cases", MOST_CASES)
 
 
 class Tune(Document):
@@ -236,9 +237,9 @@ class Study(Document):
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"a study that is tuned, without `{key}`", f"`tune` and `{key}`", f"leave `{key}` out, or `tune`"
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
-        check_grid(self, path, context, f"at most {MOST_RUNS} runs", MOST_RUNS)
+    def check(self, context: Context) -> None:
+        super().check(context)
+        check_grid(self, context, f"at most {MOST_RUNS} runs", MOST_RUNS)
         given = self.value_node("vary") if self.given("vary") else None
         for key, (place, _) in given.entries.items() if isinstance(given, Map) else ():
             if key in (self.set or {}):
@@ -246,7 +247,7 @@ class Study(Document):
                 context.report.add(place, join("vary", key), "a path that `set` lacks", "both", mend)
 
 
-def check_grid(document: Any, path: str, context: Context, expected: str, most: int) -> None:
+def check_grid(document: Any, context: Context, expected: str, most: int) -> None:
     """Report distributions among the values of `vary` where nothing is drawn, and more than so many combinations."""
     if document.given("sample") or not document.given("vary"):
         return
@@ -255,11 +256,11 @@ def check_grid(document: Any, path: str, context: Context, expected: str, most: 
         if isinstance(values, Drawn):
             mend = "add `sample: {method: sobol, runs: 1024}`, or write points"
             place = document.value_node("vary").entries[key][1].place
-            context.report.add(place, join(join(path, "vary"), key), "values for a grid", "a distribution", mend)
+            context.below(f"vary.{key}").add(place, "values for a grid", "a distribution", mend)
     many, told = combinations(vary.values())
     if many > most:
         mend = "add `sample: {method: sobol, runs: 1024}`, or give fewer values"
-        context.report.add(document.place_of("vary"), join(path, "vary"), expected, f"{told} of them", mend)
+        context.below("vary").add(document.place_of("vary"), expected, f"{told} of them", mend)
 
 
 def _told(error: UsageError) -> tuple[str, str, str]:

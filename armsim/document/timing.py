@@ -19,21 +19,20 @@ def most_steps(dt: float) -> int:
     return max(0, min(MOST_STEPS, EXACT // time_ratio(dt)[0] - 1))
 
 
-def steps_of(time: Quantity, dt: float, path: str, context: Context, least: int = 1) -> int | None:
+def steps_of(time: Quantity, dt: float, context: Context, least: int = 1) -> int | None:
     """A time as a number of steps; None, with a fault in the report, if it is not a whole number.
 
     Args:
         time: [s].
         dt: [s].
-        path: Of the time.
-        context: Takes the fault.
+        context: Of the time.
         least: The least number of steps.
     """
     ratio = time.value / dt
     expected = f"a whole multiple of dt, {plain_number(dt)} s"
     found = time.shown
     if not ratio <= (most := most_steps(dt)):
-        context.report.add(time.place, path, f"at most {most:.0e} steps of dt", found, "make it shorter, or dt longer")
+        context.add(time.place, f"at most {most:.0e} steps of dt", found, "make it shorter, or dt longer")
         return None
     steps = round(ratio)
     if steps >= least and abs(ratio - steps) <= WHOLE * max(steps, 1):
@@ -41,7 +40,7 @@ def steps_of(time: Quantity, dt: float, path: str, context: Context, least: int 
     below, above = int(ratio), int(ratio) + 1
     near = [f"{plain_number(Clock(*time_ratio(dt)).at(k))}" for k in (below, above) if k >= least]
     unit = " s" if time.unit else ""
-    context.report.add(time.place, path, expected, found, f"write {' or '.join(near)}{unit}")
+    context.add(time.place, expected, found, f"write {' or '.join(near)}{unit}")
     return None
 
 

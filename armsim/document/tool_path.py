@@ -71,8 +71,8 @@ class PathMove(Move):
         Rule(absent=("joints",), without=("duration",)),
     )
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
+    def check(self, context: Context) -> None:
+        super().check(context)
         if not any(map(self.given, MOVES)):
             expected, mend = f"one of {', '.join(MOVES)}", "add for example `line: [0.4, 0.2, 0.3]`"
-            context.report.add(self.place, path, expected, "none of them", mend)
+            context.add(self.place, expected, "none of them", mend)

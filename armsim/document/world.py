@@ -17,7 +17,6 @@ from armsim.document.composite import (
     Rule,
     Subdocument,
     Text,
-    join,
 )
 from armsim.document.joint import NO_VECTOR, Frame, direction, refuse_no_direction
 from armsim.document.recorded import CsvFile, file_of, read_table
@@ -39,8 +38,8 @@ class PlaneShape(Document):
     normal = direction("of the side that is free; any length but 0", default=(0.0, 0.0, 1.0))
     point = List(Number("m"), length=3, default=NO_VECTOR, doc="a point of the plane", example="[0, 0, 0]")
 
-    def check(self, path: str, context: Context) -> None:
-        refuse_no_direction(self.normal, f"{path}.normal", context)
+    def check(self, context: Context) -> None:
+        refuse_no_direction(self.normal, context.below("normal"))
 
 
 class BoxShape(Document):
@@ -71,9 +70,9 @@ class HeightFieldShape(CsvFile):
     grid: Grid
 
     @classmethod
-    def read(cls, node: Node, path: str, context: Context, kind: Kind[Any]) -> Self | None:
-        field = super().read(node, path, context, kind)
-        csv = None if field is None or field.csv is None else read_table(field, path, context, lambda _: GRID)
+    def read(cls, node: Node, context: Context, kind: Kind[Any]) -> Self | None:
+        field = super().read(node, context, kind)
+        csv = None if field is None or field.csv is None else read_table(field, context, lambda _: GRID)
         if field is None or csv is None:
             return None
         try:
@@ -85,7 +84,7 @@ class HeightFieldShape(CsvFile):
             return field.having(file=file_of(csv), grid=found)
         mend = "write the columns x_m, y_m and z_m, and a row for each point: (x0, y0), (x1, y0), ..., (x0, y1), ..."
         place = field.value_node("csv").place
-        context.report.add(place, f"{path}.csv", "heights at the points of a grid", f"{csv.path}: {found}", mend)
+        context.below("csv").add(place, "heights at the points of a grid", f"{csv.path}: {found}", mend)
         return None
 
 
@@ -133,12 +132,12 @@ class SurfaceFriction(Document):
         Relation(("static", "kinetic"), lambda static, kinetic: [kinetic <= static], "kinetic at most static"),
     )
 
-    def check(self, path: str, context: Context) -> None:
+    def check(self, context: Context) -> None:
         (relation,) = self.relations
         if not relation.holds(self):
             static, kinetic = relation.numbers(self)
             expected, mend = f"at most the static one, {static.text}", "lower `kinetic`, or raise `static`"
-            context.report.add(kinetic.place, join(path, "kinetic"), expected, kinetic.text, mend)
+            context.below("kinetic").add(kinetic.place, expected, kinetic.text, mend)
 
 
 class Obstacle(Frame):
@@ -186,13 +185,13 @@ class Obstacle(Frame):
         """Whether contacts may name it."""
         return self.given("stiffness") or self.given("sag")
 
-    def check(self, path: str, context: Context) -> None:
-        super().check(path, context)
+    def check(self, context: Context) -> None:
+        super().check(context)
         given = [key for key in SHAPES if self.given(key)]
         if len(given) != 1:
             found = " and ".join(given) or "none of them"
             mend = "keep one of them" if given else f"add `plane: {SHAPES['plane'].example}`, for example"
-            context.report.add(self.place, path, f"one of {', '.join(SHAPES)}", found, mend)
+            context.add(self.place, f"one of {', '.join(SHAPES)}", found, mend)
         friction, damping, soft = self.friction, self.damping, self.given("sag")
         if soft and friction is not None:
             own = [key for key in ("stiffness", "damping") if friction.given(key)]
@@ -201,7 +200,7 @@ class Obstacle(Frame):
                 expected = "friction as stiff and as damped as the surface: beside `sag` a `restitution` below 1"
                 found = f"its own {' and '.join(own)}" if own else "no damping"
                 mend = f"leave {' and '.join(own)} out" if own else "write `restitution: 0.5`"
-                context.report.add(friction.place, join(path, "friction"), expected, found, mend)
+                context.below("friction").add(friction.place, expected, found, mend)
         elif (
             friction is not None
             and self.touchable
@@ -209,7 +208,7 @@ class Obstacle(Frame):
             and not (damping and damping.value)
         ):
             expected = "a damping of the friction, or of the surface: the stick needs one"
-            context.report.add(friction.place, join(path, "friction"), expected, "neither", "add `damping: 60`")
+            context.below("friction").add(friction.place, expected, "neither", "add `damping: 60`")
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         if rule.given:
@@ -284,12 +283,12 @@ class Contact(Document):
         (other,) = rule.given
         return f"`{other}` without `{key}`", "both", f"leave `{key}` out, or `{other}`"
 
-    def lacks(self, key: str, path: str, context: Context) -> None:
+    def lacks(self, key: str, context: Context) -> None:
         if key != "link" and not self.given("link"):
             return  # one fault is enough
         expected = "a `frame`, or a `link` and a `sphere` or `capsule` in it"
         mend = f"add `{'sphere: {radius: 0.02}' if self.given('link') else 'frame: tool'}`, for example"
-        context.report.add(self.place, path, expected, f"no `{key}`", mend)
+        context.add(self.place, expected, f"no `{key}`", mend)
 
 
 class Contacts(List[Contact]):
@@ -305,27 +304,23 @@ class Contacts(List[Contact]):
 
 
 def check_contacts(
-    contacts: Sequence[Contact | None] | None, world: Mapping[str, Obstacle | None], path: str, context: Context
+    contacts: Sequence[Contact | None] | None, world: Mapping[str, Obstacle | None], context: Context
 ) -> None:
     """Report contacts with what is no obstacle or has no surface, and names that a contact before has."""
     taken, touchable = [*context.contacts], [key for key, it in world.items() if it is None or it.touchable]
     for i, contact in enumerate(contacts or ()):
         if contact is None or contact.entries["with"] is None:
             continue
-        name, where, place = contact.entries["with"], join(path, f"contacts[{i}]"), contact.place_of("with")
+        name, here, place = contact.entries["with"], context.below(f"contacts[{i}]"), contact.place_of("with")
         if name not in touchable:
             mend = "give it a `stiffness`" if name in world else suggestion(name, world, "there are")
             if not world:
                 mend = "add for example `world: {floor: {plane: {}, stiffness: 1e5, damping: 60}}`"
-            context.report.add(
-                place, f"{where}.with", "an obstacle of `world` with a `stiffness` or `sag`", f"`{name}`", mend
-            )
+            here.below("with").add(place, "an obstacle of `world` with a `stiffness` or `sag`", f"`{name}`", mend)
         elif contact.link and (it := world[name]) and it.given("heightfield"):
-            context.report.add(
-                place, where, "no terrain, which only points touch", "a `heightfield`", "write `frame`, without `link`"
-            )
+            here.add(place, "no terrain, which only points touch", "a `heightfield`", "write `frame`, without `link`")
         for label in contact.names:
             if label in taken and (contact.name or contact.frame or contact.link):
                 expected, mend = "a name of its own for each contact", "give it a `name`"
-                context.report.add(contact.place, where, expected, f"a second `{label}`", mend)
+                here.add(contact.place, expected, f"a second `{label}`", mend)
             taken.append(label)

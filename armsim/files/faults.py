@@ -23,6 +23,11 @@ class Doubt:
     mend: str
 
 
+def join(path: str, key: str) -> str:
+    """The path of a key below a path."""
+    return f"{path}.{key}" if path else key
+
+
 @record
 class Fault:
     """One fault, printed as four lines.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from armsim.files.faults import Report
+from armsim.files.faults import Report, join
 from armsim.files.nodes import Place
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.records import record
@@ -63,12 +63,36 @@ class Quantity:
         return self.text if self.unit else f"{self.text} {unit}"
 
 
+class FormulaCache:
+    """The formulas of a file: equal texts are parsed once, and all of them are so long at most."""
+
+    def __init__(self) -> None:
+        self._parsed: dict[str, Formula] = {}
+        self._letters = 0
+
+    def parse(self, text: str) -> Formula:
+        """Parse a formula.
+
+        Raises:
+            FormulaError: A syntax error, or the formulas of this file are too long altogether.
+        """
+        known = self._parsed.get(text)
+        if known is None:
+            self._letters += len(text)
+            if self._letters > MOST_LETTERS:
+                mend = "compute the numbers, or name those that come back as parameters"
+                raise FormulaError(f"more than {MOST_LETTERS // 1000} kB of formulas in one file", mend)
+            known = self._parsed[text] = parse_formula(text)
+        return known
+
+
 @record(frozen=False)
 class Context:
-    """The state of reading a file.
+    """What is known where a value of a file is read. Below a key it begins as it is above; what changes there stays there.
 
     Attributes:
         report: Takes the faults.
+        path: Of the value.
         degrees: Whether angles of this file are degrees.
         named: Whether the file may have `parameters`.
         parameters: Those that formulas may use, by name.
@@ -79,8 +103,7 @@ class Context:
         world: The obstacles of the robot's file, by name.
         contacts: The names of its contacts.
         folder: The file's folder, for paths in it.
-        letters: Total length of the formulas so far.
-        formulas: Parsed formulas, by text.
+        formulas: Of the file.
         tables: CSV files read so far, by path; None where one could not be read.
         turns: Whether the joint turns that the numbers now read belong to, or each of the joints; empty where unknown.
         output: What the controller now read puts out; None where unknown.
@@ -89,6 +112,7 @@ class Context:
     """
 
     report: Report
+    path: str = ""
     degrees: bool = False
     named: bool = False
     parameters: dict[str, Quantity] = field(default_factory=dict)
@@ -99,28 +123,35 @@ class Context:
     world: Mapping[str, Any] = field(default_factory=dict)
     contacts: tuple[str, ...] = ()
     folder: str = ""
-    letters: int = 0
-    formulas: dict[str, Formula] = field(default_factory=dict)
+    formulas: FormulaCache = field(default_factory=FormulaCache)
     tables: dict[str, Any] = field(default_factory=dict)
     turns: tuple[bool, ...] = ()
     output: str | None = None
     law: str = ""
     task: tuple[tuple[str, str], ...] = ()
 
-    def formula(self, text: str) -> Formula:
-        """Parse a formula; equal texts are parsed once.
+    @property
+    def key(self) -> str:
+        """The last key of the path."""
+        return self.path.rsplit(".", 1)[-1].partition("[")[0]
 
-        Raises:
-            FormulaError: A syntax error, or the formulas of this file are too long altogether.
-        """
-        known = self.formulas.get(text)
-        if known is None:
-            self.letters += len(text)
-            if self.letters > MOST_LETTERS:
-                mend = "compute the numbers, or name those that come back as parameters"
-                raise FormulaError(f"more than {MOST_LETTERS // 1000} kB of formulas in one file", mend)
-            known = self.formulas[text] = parse_formula(text)
-        return known
+    def at(self, path: str) -> Context:
+        """What is known at a path."""
+        made = object.__new__(Context)
+        vars(made).update(vars(self), path=path)
+        return made
+
+    def below(self, key: str) -> Context:
+        """What is known at a key below."""
+        return self.at(join(self.path, key))
+
+    def item(self, i: int) -> Context:
+        """What is known at an item of a list."""
+        return self.at(f"{self.path}[{i}]")
+
+    def add(self, place: Place, expected: str, found: str, mend: str) -> None:
+        """Report a fault of the value."""
+        self.report.add(place, self.path, expected, found, mend)
 
     def values(self, names: Iterable[str]) -> dict[str, float]:
         """Values by name, of parameters and of the time t, which is 0."""

@@ -11,7 +11,8 @@ from typing import Any
 
 import yaml
 
-from armsim.document.kinds import LONGEST_NAME, join
+from armsim.document.kinds import LONGEST_NAME
+from armsim.files.faults import join
 from armsim.files.nodes import Map, Node, Place, Seq
 from armsim.files.plain_data import nodes_of
 from armsim.files.source import Source

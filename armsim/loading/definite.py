@@ -8,11 +8,10 @@ from itertools import product
 from typing import Any
 
 from armsim import document
-from armsim.document.kinds import join
 from armsim.dynamics import crba, ldl, pivots
 from armsim.dynamics.kinematics import joint_poses, pass_on
 from armsim.expr import Scalar, Scalars, absolute, both, either, maximum, minimum
-from armsim.files.faults import Fault
+from armsim.files.faults import Fault, join
 from armsim.model import Arm
 from armsim.spatial import Inertia
 

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 from armsim import document as documents
 from armsim.document.base import Document, numbers, walk
-from armsim.document.kinds import join
 from armsim.document.paths import parse_path
 from armsim.document.reference import IncreasingTimes
-from armsim.files.faults import Report
+from armsim.files.faults import Report, join
 from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Context, Quantity
 from armsim.loading.settle import Open, evaluated, settle

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 
 from armsim import document
 from armsim.document.bodies import payload_bodies
-from armsim.document.kinds import join
 from armsim.document.scenario import ADAPTIVE, AUTO
 from armsim.dynamics import crba, pivots, two_mass_systems
-from armsim.files.faults import Fault
+from armsim.files.faults import Fault, join
 from armsim.files.nodes import Place
 from armsim.formulas.quantity import Quantity
 from armsim.loading.build import build_body, build_tensor

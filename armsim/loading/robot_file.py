@@ -75,15 +75,15 @@ def read_content(path: str, report: Report, streams: bool = True) -> tuple[Node,
     return root, (Source(path, digest(raw)),)
 
 
-def check_robot(root: Node, context: Context, path: str = "") -> document.Robot | None:
+def check_robot(root: Node, context: Context) -> document.Robot | None:
     """The robot of a root node; None, with faults in the report, if it is none."""
     if not isinstance(root, Map):
         expected, mend = "a mapping of keys and values", f"begin the file with `format: {FORMAT}`"
         from armsim.files.nodes import shown
 
-        context.report.add(root.place, path, expected, shown(root), mend)
+        context.add(root.place, expected, shown(root), mend)
         return None
-    return read_robot_node(root, context, path)
+    return read_robot_node(root, context)
 
 
 def read_robot(path_or_name: Given, overrides: Overrides | None = None) -> tuple[Arm, document.Robot]:

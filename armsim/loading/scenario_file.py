@@ -7,14 +7,14 @@ from typing import Any
 
 from armsim import document
 from armsim.document.control import task_of
-from armsim.document.kinds import as_name, join
+from armsim.document.kinds import as_name
 from armsim.document.overrides import JointLists, Overrides, apply_overrides, split_overrides
 from armsim.document.robot import ROOT as ROBOT
 from armsim.document.scenario import ADAPTIVE, AUTO, FORMAT, read_scenario_node
 from armsim.document.scenario import ROOT as SCENARIO
 from armsim.document.timing import ROWS, logged_step, shared_step, steps_of
 from armsim.errors import UsageError
-from armsim.files.faults import Report, listed
+from armsim.files.faults import Report, join, listed
 from armsim.files.nodes import Map, Node, Scalar, Seq, clipped, shown
 from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
@@ -80,8 +80,8 @@ def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) 
         report.add(root.place, path, "a mapping of keys and values", shown(root), mend)
         report.raise_if_any()
     assert isinstance(root, Map)  # or it has been refused
-    context = Context(report, folder=os.path.dirname(file))
-    robot, robot_sources = _robot(root.get("robot"), "robot", of_robot, context)
+    context = Context(report, path, folder=os.path.dirname(file))
+    robot, robot_sources = _robot(root.get("robot"), of_robot, context.at("robot"))
     if robot is not None:
         context.joints, context.links, context.frames = robot.joint_names, robot.link_names, robot.frame_names
         context.world = robot.world or {}
@@ -89,15 +89,15 @@ def load_scenario_file(path_or_name: Given, overrides: Overrides | None = None) 
     root = apply_overrides(root, own, report, kind=SCENARIO, joints=_joint_lists(root, robot, context))
     assert isinstance(root, Map)  # as before
     sound = not report.faults  # with faults, a motor that is given may count as missing
-    scenario = read_scenario_node(root, context, path)
-    steps = None if scenario is None else _steps(scenario, path, context)
+    scenario = read_scenario_node(root, context)
+    steps = None if scenario is None else _steps(scenario, context)
     model = None if scenario is None else _model(scenario, robot, context)
     if scenario is not None and robot is not None and sound:
         document.world.check_contacts(
-            robot.contacts, {**context.world, **(scenario.world or {})}, "robot", Context(report)
+            robot.contacts, {**context.world, **(scenario.world or {})}, Context(report, "robot")
         )
-        _check_motors(scenario, robot, model, path, context)
-        _check_fit(scenario, robot, 0 if steps is None else steps.delay_in_periods, path, context)
+        _check_motors(scenario, robot, model, context)
+        _check_fit(scenario, robot, 0 if steps is None else steps.delay_in_periods, context)
     report.raise_if_any()
     assert scenario is not None  # or there was a fault
     assert robot is not None
@@ -114,13 +114,12 @@ def name_of_file(path: str) -> str:
 
 
 def _robot(
-    node: Node | None, key: str, overrides: Overrides, context: Context
+    node: Node | None, overrides: Overrides, context: Context
 ) -> tuple[document.Robot | None, tuple[Source, ...]]:
-    """The robot that a scenario names or has inline, at a key, and its sources; None if it cannot be read."""
-    robot_context = Context(context.report)
+    """The robot that a scenario names or has inline, and its sources; None if it cannot be read."""
     if isinstance(node, Map):
-        inner = apply_overrides(node, overrides, context.report, f"{key}.", ROBOT)
-        return check_robot(inner, robot_context, key), ()
+        inner = apply_overrides(node, overrides, context.report, f"{context.path}.", ROBOT)
+        return check_robot(inner, Context(context.report, context.path)), ()
     if not isinstance(node, Scalar) or not isinstance(node.value, str):
         return None, ()  # reported with the scenario's own keys
     from armsim.errors import FileFaults
@@ -137,10 +136,10 @@ def _robot(
             context.report.faults.extend(error.faults)
         else:  # no file: report it at the key that names it
             mend = fault.mend.replace(os.path.dirname(beside(context.folder, node.text)), os.path.dirname(node.text))
-            context.report.add(node.place, key, fault.expected, _not_there(fault, node), mend)
+            context.add(node.place, fault.expected, _not_there(fault, node), mend)
         return None, ()
-    inner = apply_overrides(robot_root, overrides, context.report, f"{key}.", ROBOT)
-    return check_robot(inner, robot_context), sources
+    inner = apply_overrides(robot_root, overrides, context.report, f"{context.path}.", ROBOT)
+    return check_robot(inner, Context(context.report)), sources
 
 
 def _model(scenario: document.Scenario, robot: document.Robot | None, context: Context) -> RobotFile | None:
@@ -149,17 +148,18 @@ def _model(scenario: document.Scenario, robot: document.Robot | None, context: C
     if control is None or robot is None or control.law == "none" or not control.given("model"):
         return None
     node = control.value_node("model")
-    model, sources = _robot(node, "control.model", {}, context)
+    here = context.at("control.model")
+    model, sources = _robot(node, {}, here)
     mine, its = robot.joint_names, None if model is None else model.joint_names
     if model is None or mine is None or its is None:
         return None
     if [type for _, type in its] != [type for _, type in mine]:
-        here, there = ([f"{name} {type}" for name, type in names] for names in (mine, its))
-        expected, found = f"an arm with the joints {', '.join(here)}", clipped(", ".join(there), 200)
-        context.report.add(node.place, "control.model", expected, found, "name another robot, or copy the robot's file")
+        own, theirs = (", ".join(f"{name} {type}" for name, type in names) for names in (mine, its))
+        expected, found = f"an arm with the joints {own}", clipped(theirs, 200)
+        here.add(node.place, expected, found, "name another robot, or copy the robot's file")
     if control.frame is not None and control.frame not in model.frame_names:
         expected, found = f"a robot with the frame {control.frame}, which is controlled", listed(model.frame_names)
-        context.report.add(node.place, "control.model", expected, found, "add the frame to it")
+        here.add(node.place, expected, found, "add the frame to it")
     return RobotFile(model, sources)
 
 
@@ -191,7 +191,7 @@ def _not_there(fault: Any, node: Scalar) -> str:
     return f"{shown(node)}{path}: {fault.found}"
 
 
-def _steps(scenario: document.Scenario, path: str, context: Context) -> WholeSteps | None:
+def _steps(scenario: document.Scenario, context: Context) -> WholeSteps | None:
     """The step, and all times as numbers of steps; reports those that are not whole multiples. None with faults."""
     control, inputs = scenario.control, scenario.inputs
     external = scenario.external or ()
@@ -207,13 +207,13 @@ def _steps(scenario: document.Scenario, path: str, context: Context) -> WholeSte
             times |= {f"{of}[{i}].{key}": None if item is None else item.entries[key] for key in ("from", "to")}
     times["duration"] = scenario.duration
     given = {where: time for where, time in times.items() if time is not None}
-    dt = _step(scenario, given, path, context)
+    dt = _step(scenario, given, context)
     if dt is None:
         return None
 
     def steps(where: str, least: int = 1) -> int | None:
         time = times[where]
-        return None if time is None else steps_of(time, dt, join(path, where), context, least)
+        return None if time is None else steps_of(time, dt, context.below(where), least)
 
     duration, every, delay = steps("duration"), steps("log.every"), times["control.delay"]
     if every is None and duration is not None:
@@ -226,20 +226,20 @@ def _steps(scenario: document.Scenario, path: str, context: Context) -> WholeSte
     period = next((count for count in periods if count is not None), None)
     later = None if delay is None else steps("control.delay", 0)
     if delay is not None and later and period:
-        where = join(path, "control.delay")
+        here = context.below("control.delay")
         if later % period:
             near = sorted({period * (later // period), period * (later // period + 1)})
             mend = f"take {' or '.join(f'{count * dt:g}' for count in near)}{' s' if delay.unit else ''}"
             expected = f"a whole multiple of control.period, {period * dt:g} s"
-            context.report.add(delay.place, where, expected, delay.of("s"), mend)
+            here.add(delay.place, expected, delay.of("s"), mend)
         if later > MOST_DELAY * period:
             expected = f"at most {MOST_DELAY} periods, {MOST_DELAY * period * dt:g} s"
             mend = "make it shorter, or the period longer"
-            context.report.add(delay.place, where, expected, delay.of("s"), mend)
+            here.add(delay.place, expected, delay.of("s"), mend)
     return None if duration is None or every is None else WholeSteps(dt, duration, every, period, later, *spans)
 
 
-def _step(scenario: document.Scenario, times: dict[str, Quantity], path: str, context: Context) -> float | None:
+def _step(scenario: document.Scenario, times: dict[str, Quantity], context: Context) -> float | None:
     """The step [s]: dt if given, else, for an adaptive method or `auto`, the longest that divides all times."""
     integrator = scenario.integrator
     if integrator is None or integrator.method is None:
@@ -248,14 +248,14 @@ def _step(scenario: document.Scenario, times: dict[str, Quantity], path: str, co
         return float(integrator.dt.value)
     if integrator.method not in (AUTO, *ADAPTIVE) or scenario.duration is None:
         return None
-    step = shared_step({join(path, where): time for where, time in times.items() if time.value > 0}, context)
+    step = shared_step({join(context.path, where): time for where, time in times.items() if time.value > 0}, context)
     if step is not None and "log.every" not in times:
         step = logged_step(step, scenario.duration.value)
     return None if step is None else step.numerator / step.denominator
 
 
 def _check_motors(
-    scenario: document.Scenario, robot: document.Robot, model: RobotFile | None, path: str, context: Context
+    scenario: document.Scenario, robot: document.Robot, model: RobotFile | None, context: Context
 ) -> None:
     """Report joints that no voltage or current can drive, where these are asked for."""
     control, inputs = scenario.control, scenario.inputs
@@ -264,18 +264,18 @@ def _check_motors(
         if refused is not None:
             mend = f"{refused.mend} in the robot file, or write `output: torque`"
             place = control.value_node("output").place
-            context.report.add(place, join(path, "control.output"), refused.expected, refused.found, mend)
+            context.below("control.output").add(place, refused.expected, refused.found, mend)
         if model is not None and (missing := _no_voltage(model.document)) is not None:
             mend = f"{missing.mend} in the model's file, or write `output: torque`"
             place = control.value_node("model").place
-            context.report.add(place, join(path, "control.model"), missing.expected, missing.found, mend)
+            context.below("control.model").add(place, missing.expected, missing.found, mend)
     for key in ("voltage", "current"):
         if refused is not None and inputs is not None and key in inputs.keys_in_file:
             mend = f"{refused.mend} in the robot file, or write `torque` for `{key}`"
-            context.report.add(inputs.place_of(key), join(path, f"inputs.{key}"), refused.expected, refused.found, mend)
+            context.below(f"inputs.{key}").add(inputs.place_of(key), refused.expected, refused.found, mend)
 
 
-def _check_fit(scenario: document.Scenario, robot: document.Robot, delay: int, path: str, context: Context) -> None:
+def _check_fit(scenario: document.Scenario, robot: document.Robot, delay: int, context: Context) -> None:
     """Report gains of states that the arm has not, and encoders on motors that it has not."""
     control = scenario.control
     if control is None or control.law == "none":
@@ -292,12 +292,12 @@ def _check_fit(scenario: document.Scenario, robot: document.Robot, delay: int, p
             more += f", or {states + n * delay} with those of commands on their way" if delay else ""
             expected = f"{2 * n} numbers: gains of positions and velocities{more}"
             why = "a current is a state where a motor with an `inductance` takes a voltage"
-            context.report.add(row.place, join(path, f"control.K[{i}]"), expected, f"{width}", f"give as many; {why}")
+            context.below(f"control.K[{i}]").add(row.place, expected, f"{width}", f"give as many; {why}")
     bare = [name for name, motor in robot.motors if motor is None]
     if bare and control.encoder is not None and control.encoder.on == "motor":
         mend = "write `on: joint`, or give every joint a `motor` in the robot file"
         place, found = control.encoder.value_node("on").place, f"no motor on {', '.join(map(str, bare))}"
-        context.report.add(place, join(path, "control.encoder.on"), "a motor on every joint", found, mend)
+        context.below("control.encoder.on").add(place, "a motor on every joint", found, mend)
 
 
 def _no_voltage(robot: document.Robot) -> NoVoltage | None:

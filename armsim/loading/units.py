@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from armsim import document
 from armsim.document.base import numbers
-from armsim.document.kinds import join
-from armsim.files.faults import Fault
+from armsim.files.faults import Fault, join
 from armsim.formulas.quantity import Quantity, plain_number
 from armsim.loading.build import build_body
 from armsim.loading.settle import settle

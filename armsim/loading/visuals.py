@@ -7,9 +7,8 @@ from importlib.util import find_spec
 
 from armsim import document
 from armsim.arrays import Array
-from armsim.document.kinds import join
 from armsim.errors import FileFaults
-from armsim.files.faults import Fault
+from armsim.files.faults import Fault, join
 from armsim.files.mesh_file import read_mesh
 from armsim.files.nodes import clipped
 from armsim.loading.frames import build_frame

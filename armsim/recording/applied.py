@@ -35,12 +35,12 @@ def applied_wrenches(arm: Arm, external: Sequence[Mapping[str, Any]]) -> tuple[E
     context.links, context.frames = tuple(arm.link_names), tuple(frame.name for frame in arm.frames)
     read = []
     for i, item in enumerate(external):
-        path = f"external[{i}]"
+        here = context.at(f"external[{i}]")
         surplus = [key for key in ANOTHER if key in item]
         if surplus:
             mend = "leave it out, and give `wrench` to `step`"
-            raise UsageError.of(path, "frame, or link and point, and axes alone", f"`{surplus[0]}`", mend)
-        read.append(Subdocument(document.External).read(nodes_of(dict(item), Place("<external>")), path, context))
+            raise UsageError.of(here.path, "frame, or link and point, and axes alone", f"`{surplus[0]}`", mend)
+        read.append(Subdocument(document.External).read(nodes_of(dict(item), Place("<external>")), here))
     report.raise_if_any()
     return tuple(build_wrench(settle(item), arm) for item in read if item is not None)  # or there was a fault
 

@@ -97,7 +97,7 @@ def load_study_file(path_or_name: Given) -> StudyFile:
         mend = f"begin the file with `format: {FORMAT}`"
         raise refuse(root.place, "", "a mapping of keys and values", shown(root), mend)
     context = Context(report, folder=os.path.dirname(path))
-    study = Subdocument(documents.Study).read(root, "", context)
+    study = Subdocument(documents.Study).read(root, context)
     report.raise_if_any()
     assert study is not None  # or there was a fault
     node = study.scenario

@@ -151,3 +151,10 @@ def test_keys_that_were_left_out_can_be_set():
     assert scenario.arm.joints[0].viscous == 2
     assert scenario.initial_q == (0,) * 5
     assert scenario.command.limit == (24,) * 5
+
+
+def test_the_inputs_of_a_plan_are_limited_in_their_own_unit_whatever_control_puts_out():
+    control = {"law": "pd", "output": "voltage", "kp": 1, "kd": 1}
+    plan = {"to": {"q": [0] * 5}, "minimise": "energy", "output": "torque", "limit": "5e3 N*mm"}
+    found = load_scenario_file({**BASE, "control": control, "plan": plan})
+    assert [limit.value for limit in found.document.plan.limit] == [5.0] * 5
