@@ -21,7 +21,7 @@ from armsim.control.pid import within
 from armsim.control.reference import Desired, Reference
 from armsim.dynamics import bias, clipped_solve, crba, rnea
 from armsim.dynamics.clipped import Law
-from armsim.dynamics.factor import solve_held, solve_ldl
+from armsim.dynamics.factor import held_solver, solve_ldl
 from armsim.expr import (
     Scalar,
     absolute,
@@ -371,9 +371,8 @@ class Predictive(FeedbackLaw):
         inner = [Q[first + i][first : first + i + 1] for i in own]
         step, held = self._step(inner, slope[first:], stage.command)
         across = [Q[first + i][:first] for i in own]
-        gains = [
-            *zip(*(solve_held(inner, [-x for x in column], held) for column in zip(*across, strict=True)), strict=True)
-        ]
+        gain = held_solver(inner, held)
+        gains = [*zip(*(gain([-x for x in column]) for column in zip(*across, strict=True)), strict=True)]
         gradient = [dot(column, step, slope[k]) for k, column in enumerate(zip(*across, strict=True))]
         hessian: Rows = [[0.0] * first for _ in range(first)]
         columns_of_gains = [*zip(*gains, strict=True)]

@@ -14,7 +14,7 @@ from armsim.dynamics.external import (
     link_wrenches,
     told_to,
 )
-from armsim.dynamics.factor import ldl, pivots, solve_held, solve_ldl
+from armsim.dynamics.factor import held_solver, ldl, pivots, solve_held, solve_ldl
 from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
 from armsim.dynamics.internal import InternalWrenches
 from armsim.dynamics.jacobian import frame_jacobian
@@ -63,6 +63,7 @@ __all__ = [
     "frame_position",
     "frame_velocity",
     "gravity_torque",
+    "held_solver",
     "is_large",
     "inertial_parameters",
     "joint_forces",

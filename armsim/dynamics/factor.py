@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from armsim.expr import Scalar, either, fma, where, zero_where
@@ -83,7 +83,13 @@ def solve_held(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], held: Sequenc
         b: Right-hand side; where held it does not matter.
         held: Conditions, one per row.
     """
-    return zero_where(held, solve_ldl(locked(A, held), zero_where(held, b)))
+    return held_solver(A, held)(b)
+
+
+def held_solver(A: Sequence[Sequence[Scalar]], held: Sequence[Any]) -> Callable[[Sequence[Scalar]], list[Scalar]]:
+    """`solve_held` for any right-hand side; the matrix is factorised once."""
+    factors = ldl(locked(A, held))
+    return lambda b: zero_where(held, ldl_solve(factors, zero_where(held, b)))
 
 
 def locked(A: Sequence[Sequence[Scalar]], held: Sequence[Any]) -> list[list[Scalar]]:

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from armsim.control import Controller, Memory, linear_slots
-from armsim.dynamics import frame_pose, is_large, solve_held
+from armsim.dynamics import frame_pose, held_solver, is_large
 from armsim.errors import UsageError
 from armsim.expr import Scalar, Scalars, both, differentiable, flatten, leaves, unflatten, where, with_jacobian
 from armsim.integrate import Motion
@@ -106,7 +106,7 @@ class Linearization:
         blocks = (self.Fq, self.Fv, self.Fi, self.Fu)
         F = [[x for block in blocks for x in block[i]] for i in range(self.n)]
         lower = [row[: i + 1] for i, row in enumerate(self.M)]
-        columns = [solve_held(lower, list(column), self.held) for column in zip(*F, strict=True)]
+        columns = [*map(held_solver(lower, self.held), zip(*F, strict=True))]
         for i, stuck in enumerate(self.held):
             if stuck:
                 columns[self.n + i] = [0.0] * self.n
