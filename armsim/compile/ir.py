@@ -16,8 +16,8 @@ from armsim.compile.tables import TABLE_AT, symbol
 from armsim.errors import CompileError
 from armsim.expr import Expr, Function, Loop, Scan, Table
 from armsim.expr.elementary import SHIFT
+from armsim.expr.graph import array_columns
 from armsim.expr.scalar import ROOT_HALF
-from armsim.expr.scan import array_columns, is_array
 
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARISONS = {"lt": "olt", "le": "ole"}
@@ -107,7 +107,7 @@ class Module:
             if node.op == "out" and node.args[0] in self._merged:
                 names[node] = self._merged[node.args[0]][int(node.args[1])]
                 continue
-            if node.op == "out" and is_array(node):
+            if node.op == "out" and array_columns(node):
                 names[node] = f"{names[node.args[0]]}a"
                 continue
             if node.op == "out":
@@ -201,11 +201,19 @@ class Module:
     def _call(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """A call; its name is that of the pointer to the results."""
         function, *given = node.args
-        args = [f"{self.real} {self.operand(arg, names)}" for arg in given]
+        args = self._given(given, names)
         outer, self._allocas = self._allocas, []
         called = self.loop(function) if isinstance(function, Loop) else self.function(function)
         self._allocas = [*outer, f"  {name} = alloca [{max(len(function.outputs), 1)} x {self.real}]"]
         return [f"call void {called}({', '.join([*args, f'ptr {name}'])})"]
+
+    def _given(self, args: Sequence[Any], names: dict[Expr, str]) -> list[str]:
+        """Arguments of a call, arrays by their pointers."""
+        return [f"ptr {names[x]}" if array_columns(x) else f"{self.real} {self.operand(x, names)}" for x in args]
+
+    def _parameters(self, nodes: Sequence[Expr], letter: str) -> list[str]:
+        """Parameters of a function for its inputs."""
+        return [f"{'ptr' if array_columns(x) else self.real} %{letter}{i}" for i, x in enumerate(nodes)]
 
     def _load(self, name: str, array: str, place: str, type: str = "") -> list[str]:
         """An item of an array, of values or another type."""
@@ -229,9 +237,7 @@ class Module:
     def _scan(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """A call of a scan; its name is that of the pointer to the state at the end, with an `a` to the results."""
         traced: Scan = node.args[0]
-        args = [
-            f"ptr {names[arg]}" if is_array(arg) else f"{self.real} {self.operand(arg, names)}" for arg in node.args[1:]
-        ]
+        args = self._given(node.args[1:], names)
         outer, self._allocas = self._allocas, []
         called = self.scan(traced)
         self._allocas = [
@@ -274,7 +280,7 @@ class Module:
             work += self._stored([self.operand(out, names) for out in scan.body.outputs[size:]], "%made", "m")
             params = [f"ptr %a{j}" for j in range(len(widths))]
             params += [f"{self.real} %in{i}" for i in range(size)] + [f"{self.real} %y{i}" for i in range(scan.linked)]
-            params += [f"{self.real} %c{i}" for i in range(len(captured))]
+            params += self._parameters(captured, "c")
             signature = ", ".join([*params, "ptr noalias %out", "ptr noalias %rows"])
             lines = [f"define internal void {name}({signature}) noinline {{", "entry:", *self.allocas()]
             lines += self._stored([f"%y{i}" for i in range(scan.linked)], str(scan.count * scan.results), "y")
@@ -298,8 +304,8 @@ class Module:
         if self.width == 1:
             return [f"  %{name} = select i1 true, double {value}, double 0.0"]
         return [
-            f"  %{name}1 = insertelement {self.real} poison, double {value}, i64 0",
-            f"  %{name} = shufflevector {self.real} %{name}1, {self.real} poison, <{self.width} x i32> zeroinitializer",
+            f"  %{name}e = insertelement {self.real} poison, double {value}, i64 0",
+            f"  %{name} = shufflevector {self.real} %{name}e, {self.real} poison, <{self.width} x i32> zeroinitializer",
         ]
 
     def _stored(self, values: Sequence[str], row: str, prefix: str) -> list[str]:
@@ -399,7 +405,7 @@ class Module:
             test = self.lines(loop.body.live([done]), names)
             work = self.lines(self.ordered(loop.body.live(after)), names)
             ended = self.operand(done, names)
-            params = [f"{self.real} %in{i}" for i in range(len(loop.body.inputs))]
+            params = self._parameters(loop.body.inputs, "in")
             lines = [f"define internal void {name}({', '.join([*params, 'ptr noalias %out'])}) noinline {{", "entry:"]
             lines += [*self.allocas(), "  br label %head", "head:"]
             lines += ["  %k = phi i64 [ 0, %entry ], [ %k1, %worked ]"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from armsim.dynamics.kinematics import pass_on
-from armsim.expr import is_unrolled, scan
+from armsim.expr import scan
 from armsim.model import Arm
 from armsim.records import record
 from armsim.spatial import Inertia, Scalar
@@ -45,7 +45,7 @@ class LinkRecursion:
 
     Args:
         arm: The arm.
-        rolled: Whether they are scans where they are traced; None for large arms, unless they are to be differentiated.
+        rolled: Whether they are scans where they are traced; None for large arms.
 
     Attributes:
         segments: An item for each link.
@@ -53,7 +53,7 @@ class LinkRecursion:
 
     def __init__(self, arm: Arm, rolled: bool | None = None) -> None:
         self.arm = arm
-        self.rolled = is_large(arm) and not is_unrolled() if rolled is None else rolled
+        self.rolled = is_large(arm) if rolled is None else rolled
         links = zip(arm.links, arm.regrouped, strict=True)
         self.segments = [Segment(link.turns, link.slides, link.armature, inertia) for link, inertia in links]
 

@@ -10,8 +10,7 @@ from armsim.errors import CompileError
 from armsim.exporting.syntax import Iteration, Syntax
 from armsim.exporting.terms import ATOM, NAME, Term, bracketed
 from armsim.expr import Expr, Function, Loop, Scan, Table
-from armsim.expr.graph import CONDITIONS
-from armsim.expr.scan import is_array
+from armsim.expr.graph import CONDITIONS, array_columns
 
 WIDTH = 88  # characters of an expression, beyond which parts of it become locals
 
@@ -76,7 +75,7 @@ class Body:
         for node in nodes:
             if node in self.terms or node.op == "input":
                 continue
-            if is_array(node) and node.op == "out":
+            if array_columns(node) and node.op == "out":
                 self.terms[node] = self._results[node.args[0]]
             elif node.op == "out":
                 array, i = node.args
@@ -91,10 +90,8 @@ class Body:
                 self.terms[node] = self._series([self.term(arg).text for arg in node.args[1:]])
             elif node.op == "item":
                 array, row, column = node.args
-                width = int(array.args[0]) if array.op == "series" else array.args[0].args[0].results
-                self.terms[node] = Term(
-                    self.language.item(self.terms[array].text, int(row) * width + int(column)), NAME
-                )
+                place = int(row) * array_columns(array) + int(column)
+                self.terms[node] = Term(self.language.item(self.terms[array].text, place), NAME)
             else:
                 self._operation(node)
 
@@ -208,14 +205,11 @@ class Body:
         """A scan in place: arrays for its state and its results, and a block for its body."""
         traced: Scan = node.args[0]
         widths = [width for width in traced.widths if width]
-        arrays = [self.terms[array].text for array in node.args[1 : len(widths) + 1]]
-        given = [
-            self.local(self.term(arg)) if isinstance(arg, Expr) else self.term(arg)
-            for arg in node.args[len(widths) + 1 :]
-        ]
-        state = self._series([term.text for term in given[: traced.size]]).text if traced.size else ""
+        given = [self.local(self.term(arg)) if isinstance(arg, Expr) else self.term(arg) for arg in node.args[1:]]
+        sources, begin, before, captured = traced.split(given)
+        arrays = [array.text for array in sources]
+        state = self._series([term.text for term in begin]).text if traced.size else ""
         results = self._series([], traced.memory).text if traced.results else ""
-        before, captured = given[traced.size :][: traced.linked], given[traced.size + traced.linked :]
         table, all_columns = self._numbers(traced), traced.links + traced.columns
         for i, term in enumerate(before):
             item = self.language.item(results, traced.count * traced.results + i)

@@ -1,6 +1,6 @@
 """Symbolic scalars: traced expressions, and functions on floats, expressions and SymPy symbols alike."""
 
-from armsim.expr.derivative import as_constant, differentiable, implicit, is_unrolled, jacobian, partials, with_jacobian
+from armsim.expr.derivative import as_constant, differentiable, implicit, jacobian, partials, with_jacobian
 from armsim.expr.elementary import cos, exp, log, sin, tan
 from armsim.expr.evaluable import Evaluable
 from armsim.expr.forward_mode import ForwardMode
@@ -68,7 +68,6 @@ __all__ = [
     "implicit",
     "increases",
     "is_number",
-    "is_unrolled",
     "jacobian",
     "leaves",
     "log",

@@ -10,14 +10,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from armsim.expr.forward_mode import ForwardMode, Partials
+from armsim.expr.forward_mode import ForwardMode, Partials, sparsity
 from armsim.expr.function import Function, innermost, shared, trace
 from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import OPERATIONS, replay
+from armsim.expr.scan import scan
 from armsim.expr.tree import Structure, flatten, leaves, mapped, unflatten
 
 _differentiable: ContextVar[bool] = ContextVar("differentiable", default=False)
-_unrolled: ContextVar[bool] = ContextVar("unrolled", default=False)
+DIRECTIONS = 4  # in which a text with scans is differentiated at once
 
 
 @contextmanager
@@ -28,11 +29,6 @@ def differentiable() -> Iterator[None]:
         yield
     finally:
         _differentiable.reset(token)
-
-
-def is_unrolled() -> bool:
-    """Whether what is traced is to be differentiated, so that it may have no scans."""
-    return _differentiable.get() or _unrolled.get()
 
 
 def implicit(values: Any, solution: Callable[[], Any]) -> Any:
@@ -107,11 +103,7 @@ def with_jacobian(
     on_numbers: dict[Any, tuple[Function, Any]] = {}
 
     def value_of(args: Sequence[Any]) -> tuple[list[Any], Structure | None]:
-        token = _unrolled.set(True)
-        try:
-            value, form = flatten(body(*args))
-        finally:
-            _unrolled.reset(token)
+        value, form = flatten(body(*args))
         graph = innermost(leaves(args))
         assert graph is not None
         return inlined(value, graph), form
@@ -187,5 +179,37 @@ def partials(outputs: Sequence[Any], wrt: Sequence[Expr]) -> list[list[Any]]:
     graph = wrt[0].graph
     places = {x: k for k, x in enumerate(wrt)}
     seeds: list[Partials] = [{places[x]: 1.0} if x in places else {} for x in graph.inputs]
-    rows = ForwardMode(Function("outputs", graph, outputs), list(graph.inputs), seeds).rows
+    function = Function("outputs", graph, outputs)
+    if any(node.op == "scan" for node in function.live()):
+        return _by_directions(function, [places.get(x) for x in graph.inputs], len(wrt))
+    rows = ForwardMode(function, list(graph.inputs), seeds).rows
     return [[row.get(k, 0.0) for k in range(len(wrt))] for row in rows]
+
+
+def _by_directions(function: Function, places: Sequence[int | None], count: int) -> list[list[Any]]:
+    """The Jacobian of a function with scans, in its graph: a scan over the directions, so that its text is that of a few of them.
+
+    Args:
+        function: The function.
+        places: Of each input its direction, None where it is constant.
+        count: Number of directions.
+    """
+    moves, _ = sparsity(function, [frozenset() if k is None else frozenset((k,)) for k in places], function.outputs)
+    depends = [moves.get(out, frozenset()) if isinstance(out, Expr) else frozenset() for out in function.outputs]
+    turns = {k: turn for turn, k in enumerate(sorted(frozenset().union(*depends)))}
+    rounds = max(-(-len(turns) // DIRECTIONS), 1)
+
+    def body(unit: list[Any]) -> tuple[list[Any], list[list[Any]]]:
+        seeds: list[Partials] = [{} for _ in places]
+        for seed, k in zip(seeds, places, strict=True):
+            if k in turns:
+                seed[turns[k] % DIRECTIONS] = unit[turns[k] // DIRECTIONS]
+        rows = ForwardMode(function, function.inputs, seeds).rows
+        return [0.0, *unit[:-1]], [[row.get(i, 0.0) for i in range(DIRECTIONS)] for row in rows]
+
+    unit = [1.0, *[0.0] * (rounds - 1)]
+    columns = [*scan(unit, body, count=rounds, within=function.graph)[1]]
+    return [
+        [columns[turns[k] // DIRECTIONS][i][turns[k] % DIRECTIONS] if k in own else 0.0 for k in range(count)]
+        for i, own in enumerate(depends)
+    ]

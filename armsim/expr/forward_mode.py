@@ -2,26 +2,30 @@
 
 Every node carries its partial derivatives with respect to the seeds it depends on and no others. Values come first, so that
 subexpressions shared with them, such as the cosine in the derivative of a sine, are found again and computed once. A call
-becomes a call of the callee with its Jacobian, differentiated once however often it is called; a loop becomes one whose state
-has the tangents besides; of an `implicit` value the derivatives are those of its defining equation, and no iteration is
-differentiated.
+becomes a call of the callee with its Jacobian, differentiated once however often it is called; a loop or a scan becomes one that
+has the tangents besides, in its state and its arrays; of an `implicit` value the derivatives are those of its defining equation,
+and no iteration is differentiated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from armsim.expr.elementary import cos, sin
 from armsim.expr.function import Function, Loop, innermost, loop
-from armsim.expr.graph import CONDITIONS, Expr, Graph
+from armsim.expr.graph import CONDITIONS, Expr, Graph, array_columns
 from armsim.expr.replay import OPERATIONS, Call, replay
 from armsim.expr.scalar import either, fma, is_number, lookup, where
+from armsim.expr.scan import Scan, Series, scan
 
 # a sparse row of the Jacobian, by the index of the seed: scalars, or on numbers arrays of derivatives in many directions
 Partials = dict[int, Any]
 Sparsity = frozenset[int]
 NONE: Sparsity = frozenset()
+# of every node that moves its sparsity; of a loop or scan that of each entry of its state and column of its results, of an array
+# that of each column
+Pattern = tuple[dict[Expr, Sparsity], dict[Expr, list[Sparsity]]]
 
 
 class ForwardMode:
@@ -30,9 +34,10 @@ class ForwardMode:
     Args:
         function: Its calls and loops included.
         given: One scalar per input, in the graph of the results.
-        seeds: The derivatives of each.
+        seeds: The derivatives of each; of an array a series of its rows', a list of derivatives each.
         of: Indices of the outputs to be differentiated; all unless given.
         callees: The Jacobians of functions that are called, which are shared with those that call them too.
+        pattern: Their `sparsity`, if it is known.
 
     Attributes:
         outputs: The function's values.
@@ -43,20 +48,21 @@ class ForwardMode:
         self,
         function: Function,
         given: Sequence[Any],
-        seeds: Sequence[Partials],
+        seeds: Sequence[Any],
         of: Sequence[int] | None = None,
         callees: dict[Any, Callee] | None = None,
+        pattern: Pattern | None = None,
     ) -> None:
         self._callees: dict[Any, Callee] = {} if callees is None else callees
         wanted = function.outputs if of is None else [function.outputs[i] for i in of]
-        self._sparsity, self._patterns = sparsity(function, seeds, wanted)
+        self._sparsity, self._patterns = pattern or sparsity(function, [*map(_keys, seeds)], wanted)
         self._callee_of: dict[Expr, Callee] = {}
         self._slopes: dict[Expr, list[Any]] = {}
-        self._graph = innermost([*given, *(x for seed in seeds for x in seed.values())])
+        self._graph = innermost([*given, *(x for seed in seeds if isinstance(seed, dict) for x in seed.values())])
         nodes = function.live()
         self._values = self._evaluated(function, nodes, given)
-        self._known: dict[Expr, Partials] = {}
-        self._ends: dict[Expr, list[Partials]] = {}
+        self._known: dict[Expr, Any] = {}
+        self._ends: dict[Expr, list[Any]] = {}
         for node, seed in zip(function.inputs, seeds, strict=True):
             self._keep(node, seed)
         for node in nodes:
@@ -65,20 +71,29 @@ class ForwardMode:
         self.outputs = [self._value(out) for out in function.outputs]
         self.rows = [self._of(out) for out in wanted]
 
-    def _keep(self, node: Expr, found: Partials) -> None:
-        found = {k: x for k, x in found.items() if not is_number(x, 0.0)}
+    def _keep(self, node: Expr, found: Any) -> None:
+        if isinstance(found, dict):
+            found = {k: x for k, x in found.items() if not is_number(x, 0.0)}
         if found:
             self._known[node] = found
 
     def _value(self, arg: Any) -> Any:
         return self._values[arg] if isinstance(arg, Expr) else arg
 
-    def _of(self, arg: Any) -> Partials:
+    def _of(self, arg: Any) -> Any:
         return self._known.get(arg, {}) if isinstance(arg, Expr) else {}
+
+    def _filled(self, arg: Any, keys: Sparsity) -> Partials:
+        """The derivatives of a scalar by all seeds that its place in an array or a state may depend on."""
+        known = self._of(arg)
+        return {k: known.get(k, 0.0) for k in sorted(keys)}
 
     def _evaluated(self, function: Function, nodes: Sequence[Expr], given: Sequence[Any]) -> dict[Expr, Any]:
         """The value of every node; calls through which derivatives go are calls of the Jacobians."""
         calls = iter([node for node in nodes if node.op == "call"])
+        own = all(a is b for a, b in zip(given, function.inputs, strict=True))
+        if own and all(node.op != "call" for node in nodes):
+            return {node: node for node in nodes}
 
         def outer(callee: Function, args: list[Any]) -> list[Any]:
             node = next(calls)
@@ -114,8 +129,8 @@ class ForwardMode:
         node = graph.node("call", function, *args)
         return [graph.node("out", node, i) if isinstance(x, Expr) else x for i, x in enumerate(function.outputs)]
 
-    def _partials(self, node: Expr) -> Partials:
-        """The derivatives of a node by those of its operands."""
+    def _partials(self, node: Expr) -> Any:
+        """The derivatives of a node by those of its operands; of an array by rows and columns."""
         if node.op == "where":
             condition, a, b = node.args
             return _selected(self._value(condition), self._of(a), self._of(b))
@@ -123,11 +138,17 @@ class ForwardMode:
             return self._of(node.args[1])
         if node.op == "call":
             return {}
-        if node.op in ("scan", "series", "item"):
-            raise NotImplementedError("a scan is not differentiated: state the derivatives of its results (`implicit`)")
-        if node.op == "loop":
-            self._ends[node] = self._through(node)
+        if node.op in ("loop", "scan"):
+            self._ends[node] = self._through(node) if node.op == "loop" else self._along(node)
             return {}
+        if node.op == "series":
+            width, pattern = array_columns(node), self._patterns[node]
+            rows = [node.args[i : i + width] for i in range(1, len(node.args), width)]
+            tangents = [[*map(self._filled, row, pattern)] for row in rows]
+            return tangents if self._graph is None else Series.of(self._graph, tangents)
+        if node.op == "item":
+            array, row, column = node.args
+            return self._of(array)[int(row)][int(column)]
         if node.op == "out":
             source, i = node.args
             if source in self._ends:
@@ -152,7 +173,7 @@ class ForwardMode:
         constants = [self._value(arg) for arg in captured]
         rates = [self._of(arg) for arg in captured]
         pattern = self._patterns[node]
-        tangents = [{k: self._of(arg).get(k, 0.0) for k in sorted(keys)} for arg, keys in zip(begin, pattern)]
+        tangents = [*map(self._filled, begin, pattern)]
         last: list[Any] = [None, None]  # condition and next state are asked for in turn
 
         def run(x: list[Any], dx: list[Partials]) -> ForwardMode:
@@ -174,6 +195,51 @@ class ForwardMode:
         _, ends = loop([first, tangents], body, lambda x, dx: run(x, dx).outputs[0], repeated.at_most)
         found: list[Partials] = ends
         return found
+
+    def _along(self, node: Expr) -> list[Any]:
+        """The derivatives of a scan's results, and of its array of results, by a scan that has the tangents besides."""
+        swept: Scan = node.args[0]
+        arrays, begin, before, captured = swept.split(node.args[1:])
+        pattern, size, linked, count = self._patterns[node], swept.size, swept.linked, len(arrays)
+        constants, rates = [self._value(arg) for arg in captured], [self._of(arg) for arg in captured]
+        still: list[Any] = [[[{}] * array_columns(array)] * swept.count for array in arrays]
+        tangents = [self._known.get(array, rows) for array, rows in zip(arrays, still, strict=True)]
+        patterns: list[Pattern] = []
+
+        def body(state: Any, *items: Any) -> Any:
+            (x, dx), links = state, items[len(items) - swept.links :]
+            values = [*items[:count], *items[2 * count : len(items) - swept.links], *(link for link, _ in links)]
+            slopes = [*items[count : 2 * count], [{}] * swept.columns, *(link for _, link in links)]
+            inputs, seeds = ([y for row in rows for y in row] for rows in (values, slopes))
+            seeds = [*dx, *seeds, *rates]
+            if not patterns:
+                patterns.append(sparsity(swept.body, [*map(_keys, seeds)], swept.body.outputs))
+            found = ForwardMode(swept.body, [*x, *inputs, *constants], seeds, None, self._callees, patterns[0])
+            made = found.outputs[size:]
+            rows = [{k: row.get(k, 0.0) for k in sorted(own)} for row, own in zip(found.rows, pattern, strict=True)]
+            first, rest = (made[:linked], rows[size : size + linked]), (made[linked:], rows[size + linked :])
+            return (found.outputs[:size], rows[:size]), (first, rest)
+
+        state = [self._value(arg) for arg in begin], [*map(self._filled, begin, pattern)]
+        none = [self._value(arg) for arg in before], [*map(self._filled, before, pattern[size:])]
+        (_, ends), found = scan(
+            state,
+            body,
+            *map(self._value, arrays),
+            *tangents,
+            *swept.numbers,
+            count=swept.count,
+            backward=swept.backward,
+            links=swept.led,
+            before=none,
+            within=self._graph,
+        )
+
+        def rows(made: Any) -> list[Partials]:
+            (_, first), (_, rest) = made
+            return [*first, *rest]
+
+        return [*ends, found.parts(rows) if isinstance(found, Series) else [*map(rows, found)]]
 
 
 class Callee:
@@ -205,33 +271,50 @@ class Callee:
         return ((i, x) for (o, i, _), x in zip(self._entries, results, strict=True) if o == output)
 
 
-def sparsity(
-    function: Function, seeds: Sequence[Collection[int]], outputs: Sequence[Any]
-) -> tuple[dict[Expr, Sparsity], dict[Expr, list[Sparsity]]]:
+def _keys(seed: Any) -> Any:
+    """The seeds of an input with derivatives; of an array those of each column."""
+    if isinstance(seed, dict):
+        return frozenset(seed)
+    row = seed.shape if isinstance(seed, Series) else seed[0]
+    return [frozenset(column) for column in row]
+
+
+def sparsity(function: Function, seeds: Sequence[Any], outputs: Sequence[Any]) -> Pattern:
     """By which seeds a node's derivatives need not be zero, of those that the outputs' derivatives depend on.
 
     Args:
         function: The function.
-        seeds: Those of each input.
+        seeds: Those of each input; of an array of each column.
         outputs: The nodes whose derivatives are wanted.
-
-    Returns:
-        By node; and of every loop by the entries of its state.
     """
     needed = {out for out in outputs if isinstance(out, Expr)}
     nodes = function.live(outputs)
     for node in reversed(nodes):
         if node in needed and node.op not in CONDITIONS:
             needed.update(arg for arg in _differentiated(node) if isinstance(arg, Expr))
-    found: dict[Expr, Sparsity] = {
-        node: frozenset(seed) for node, seed in zip(function.inputs, seeds, strict=True) if seed
-    }
+    found: dict[Expr, Sparsity] = {}
     patterns: dict[Expr, list[Sparsity]] = {}
+    for node, seed in zip(function.inputs, seeds, strict=True):
+        if array_columns(node):
+            patterns[node] = list(seed) or [NONE] * array_columns(node)
+            seed = NONE.union(*seed)
+        found |= {node: seed} if seed else {}
     for node in nodes:
         if node not in needed or node.op == "input" or node.op in CONDITIONS:
             continue
-        if node.op == "loop":
-            patterns[node] = _pattern(node.args[0], [_found(found, arg) for arg in node.args[1:]])
+        if node.op in ("loop", "scan"):
+            through = _pattern if node.op == "loop" else _swept_pattern
+            given = [patterns[arg] if array_columns(arg) else _found(found, arg) for arg in node.args[1:]]
+            patterns[node] = through(node.args[0], given)
+            keys = NONE.union(*patterns[node])
+        elif node.op == "series":
+            width = array_columns(node)
+            patterns[node] = [NONE.union(*(_found(found, x) for x in node.args[1 + i :: width])) for i in range(width)]
+            keys = NONE.union(*patterns[node])
+        elif node.op == "item":
+            keys = patterns[node.args[0]][int(node.args[2])]
+        elif array_columns(node):
+            patterns[node] = patterns[node.args[0]][node.args[0].args[0].size :]
             keys = NONE.union(*patterns[node])
         elif node.op == "out" and node.args[0] in patterns:
             keys = patterns[node.args[0]][int(node.args[1])]
@@ -251,7 +334,7 @@ def _found(found: dict[Expr, Sparsity], arg: Any) -> Sparsity:
     return found.get(arg, NONE) if isinstance(arg, Expr) else NONE
 
 
-def _pattern(repeated: Loop, given: Sequence[Sparsity]) -> list[Sparsity]:
+def _pattern(repeated: Loop, given: Sequence[Any]) -> list[Sparsity]:
     """The sparsity of a loop's state, from that of its beginning and of what is captured."""
     state, captured = list(given[: repeated.size]), given[repeated.size :]
     after = repeated.body.outputs[1:]
@@ -261,6 +344,21 @@ def _pattern(repeated: Loop, given: Sequence[Sparsity]) -> list[Sparsity]:
         if grown == state:
             return state
         state = grown
+
+
+def _swept_pattern(swept: Scan, given: Sequence[Any]) -> list[Sparsity]:
+    """The sparsity of a scan's state and results, from that of its arrays, its beginning and of what is captured."""
+    arrays, state, linked, captured = map(list, swept.split(given))
+    items = [*(keys for columns in arrays for keys in columns), *[NONE] * swept.columns]
+    outputs = swept.body.outputs
+    while True:
+        found, _ = sparsity(swept.body, [*state, *items, *linked * swept.links, *captured], outputs)
+        before = [*state, *linked]
+        after = [_found(found, out) for out in outputs]
+        grown = [a | b for a, b in zip(before, after, strict=False)]
+        if grown == before:
+            return [*grown, *after[len(grown) :]]
+        state, linked = grown[: swept.size], grown[swept.size :]
 
 
 def _selected(condition: Any, a: Partials, b: Partials) -> Partials:
@@ -313,7 +411,7 @@ def local_partials(node: Expr, args: Sequence[Any], value: Any) -> Iterator[tupl
         table, x = args
         yield 1, lookup(table.slope, x) if table.hold == "linear" else 0.0
     else:
-        raise NotImplementedError(f"no derivative of {node!r}: scans have none, nor graphs that are lowered")
+        raise NotImplementedError(f"no derivative of {node!r}: graphs that are lowered have none")
 
 
 def _over(number: float, x: Any) -> Any:

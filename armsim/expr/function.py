@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import Any
 
-from armsim.expr.graph import Expr, Graph
+from armsim.expr.graph import Expr, Graph, array_columns
 from armsim.expr.scalar import where
 from armsim.expr.tree import flatten, leaves, unflatten
 
@@ -121,6 +121,8 @@ def shared(body: Callable[..., Any], name: str) -> Callable[..., Any]:
             with nested(inner):
                 result = body(*unflatten(structure, [inner.input(f"x{i}") for i in range(len(given))]))
             outputs, form = flatten(result)
+            if any(map(array_columns, inner.captured)):
+                raise ValueError("a series belongs to the function that it was made in")
             traced[graph, structure] = Function(name, inner, outputs), form
         function, form = traced[graph, structure]
         node = graph.node("call", function, *given, *function.graph.captured)

@@ -122,9 +122,9 @@ class Graph:
         self._constants: dict[float, int] = {}
         self._imported: dict[Expr, Expr] = {}
 
-    def input(self, name: str) -> Expr:
-        """A new input of the function."""
-        node = Expr(self, len(self.nodes), "input", (name,))
+    def input(self, name: str, columns: int = 0) -> Expr:
+        """A new input of the function: a scalar, or an array of that many columns."""
+        node = Expr(self, len(self.nodes), "input", (name, columns) if columns else (name,))
         self.nodes.append(node)
         self.inputs.append(node)
         return node
@@ -176,9 +176,21 @@ class Graph:
         if inner is None and outer.op in CONDITIONS:  # inputs are numbers
             inner = self._imported[outer] = self._capture(select(outer, 1.0, 0.0)) > 0.5
         if inner is None:
-            inner = self._imported[outer] = self.input(f"captured{len(self.captured)}")
+            inner = self._imported[outer] = self.input(f"captured{len(self.captured)}", array_columns(outer))
             self.captured.append(outer)
         return inner
+
+
+def array_columns(node: Any) -> int:
+    """Columns of an array: a series of values, the results of a scan, or a captured one; 0 of what is a scalar."""
+    if not isinstance(node, Expr) or node.op not in ("series", "input", "out"):
+        return 0
+    if node.op == "series":
+        return int(node.args[0])
+    if node.op == "input":
+        return node.args[1] if len(node.args) > 1 else 0
+    of, place = node.args
+    return of.args[0].results if of.op == "scan" and int(place) == of.args[0].size else 0
 
 
 def graph_of(a, b) -> Graph:

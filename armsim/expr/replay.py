@@ -94,7 +94,7 @@ def applied(
         return [given[i : i + int(of)] for i in range(0, len(given), int(of))]
     if op == "item":
         row, column = given
-        return of[int(row)][int(column)]
+        return of.graph.node(op, of, *given) if isinstance(of, Expr) else of[int(row)][int(column)]
     (place,) = given  # of an "out"
     return of[int(place)]
 
@@ -119,18 +119,23 @@ def _sweep(
     swept: Scan, given: Sequence[Any], operations: Mapping[str, Callable[..., Any]], calls: Calls | None
 ) -> list[Any]:
     """Evaluate a traced scan, given its arrays, initial state and captured values: the state at the end, and its results."""
-    arrays = sum(width > 0 for width in swept.widths)
-    state, rest = list(given[arrays : arrays + swept.size]), given[arrays + swept.size :]
-    before, captured = list(rest[: swept.linked]), rest[swept.linked :]
+    arrays, state, before, captured = swept.split(given)
 
     def body(state: list[Any], *items: Sequence[Any]) -> tuple[list[Any], Any]:
         found = replay(swept.body, [*state, *(x for item in items for x in item), *captured], operations, calls)
         after, made = found[: swept.size], found[swept.size :]
         return after, (made[: swept.linked], made[swept.linked :]) if swept.links else made
 
-    links = [[-1 if k == swept.count else int(k) for k in link] for link in [*zip(*swept.table)][: swept.links]]
-    series = [*given[:arrays], *([[row[swept.links :] for row in swept.table]] if swept.columns else [])]
-    end, results = scan(state, body, *series, count=swept.count, backward=swept.backward, links=links, before=before)
+    end, results = scan(
+        list(state),
+        body,
+        *arrays,
+        *swept.numbers,
+        count=swept.count,
+        backward=swept.backward,
+        links=swept.led,
+        before=list(before),
+    )
     if isinstance(results, Series):
         return [*end, results.flat]
     return [*end, [leaves(row) for row in results]]

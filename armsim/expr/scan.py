@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from armsim.expr.function import Function, Repetition, innermost, nested
-from armsim.expr.graph import Expr, Graph
+from armsim.expr.graph import Expr, Graph, array_columns
 from armsim.expr.tree import Structure, flatten, leaves, unflatten
 
 Column = int | float | tuple[float, ...]
@@ -58,10 +58,16 @@ class Series(Sequence[Any]):
         array = graph.node("series", float(len(stored)), *items) if stored else None
         return cls(array, len(trees), forms[0], columns)
 
+    @classmethod
+    def over(cls, array: Expr, length: int) -> Series:
+        """The rows of an array, lists of numbers."""
+        width = array_columns(array)
+        return cls(array, length, flatten([0.0] * width)[1], range(width))
+
     @property
     def width(self) -> int:
         """Columns of the array."""
-        return sum(isinstance(column, int) for column in self.columns)
+        return array_columns(self.array)
 
     @property
     def tables(self) -> list[tuple[float, ...]]:
@@ -72,6 +78,16 @@ class Series(Sequence[Any]):
     def flat(self) -> Series:
         """The same as lists of leaves."""
         return Series(self.array, self.length, flatten([0.0] * len(self.columns))[1], self.columns)
+
+    @property
+    def shape(self) -> Any:
+        """A tree of that structure."""
+        return unflatten(self.structure, range(len(self.columns)))
+
+    def parts(self, select: Callable[[Any], Any]) -> Series:
+        """A part of each tree, as `select` takes it of one."""
+        places, structure = flatten(select(self.shape))
+        return Series(self.array, self.length, structure, [self.columns[k] for k in places])
 
     def tree(self, stored: Sequence[Any], numbers: Sequence[Any]) -> Any:
         """The tree whose leaves in the array and in tables are these."""
@@ -149,6 +165,22 @@ class Scan(Repetition):
         """Columns of the table that the body takes."""
         return len(self.table[0]) - self.links if self.table else 0
 
+    @property
+    def numbers(self) -> list[list[Sequence[float]]]:
+        """Those of the table that the body takes, as series: one, or none."""
+        return [[row[self.links :] for row in self.table]] if self.columns else []
+
+    @property
+    def led(self) -> list[list[int]]:
+        """The links, as `scan` takes them."""
+        return [[-1 if k == self.count else int(k) for k in link] for link in [*zip(*self.table)][: self.links]]
+
+    def split(self, args: Sequence[Any]) -> tuple[Sequence[Any], ...]:
+        """Of the node's further arguments: arrays, the state, what links to no iteration give, captured values."""
+        a = sum(width > 0 for width in self.widths)
+        b = a + self.size
+        return args[:a], args[a:b], args[b : b + self.linked], args[b + self.linked :]
+
     def counts(self) -> dict[str, int]:
         """Operation counts of all iterations."""
         return {op: times * self.count for op, times in self.body.counts().items()}
@@ -162,6 +194,7 @@ def scan(
     backward: bool = False,
     links: Sequence[Sequence[int]] = (),
     before: Any = None,
+    within: Graph | None = None,
 ) -> tuple[Any, Sequence[Any]]:
     """Iterate `body` over the items of series.
 
@@ -169,21 +202,22 @@ def scan(
         state: A tree of scalars to begin with.
         body: Takes the state, an item of each series and what each link leads to, trees of scalars; returns the next state, of
             the same structure, and a tree of scalars. With links that is a pair, whose first part is what links lead to.
-        series: Of one length each; lists, or what another scan in the same graph returned.
-        count: Number of iterations; without series.
+        series: Of one length each; lists, or what another scan in the same graph, or one around it, returned.
+        count: Number of iterations; where no series tells it.
         backward: Whether to begin with the last items.
         links: Each says for every iteration to which one, carried out before it, it is linked; -1 for none.
         before: A tree of the structure of what links lead to, which they give where they lead to none.
+        within: The graph, where nothing that is given tells that it is to be traced, nor where.
 
     Returns:
         The state at the end, and the series of what `body` returned, in the order of the items.
     """
-    times = len(series[0]) if series else count
-    assert times is not None
+    times = len(series[0]) if count is None else count
+    series = tuple([Series.over(given, times) if isinstance(given, Expr) else given for given in series])
     arrays = [given.array for given in series if isinstance(given, Series) and given.array is not None]
     lists = [x for s in series if not isinstance(s, Series) for x in leaves(list(s))]
     first, form_before = flatten(before if links else ())
-    graph = innermost([*leaves(state), *arrays, *lists, *first])
+    graph = within or innermost([*leaves(state), *arrays, *lists, *first])
     if graph is None:
         found: list[Any] = [None] * times
         for i in reversed(range(times)) if backward else range(times):
@@ -191,8 +225,6 @@ def scan(
             state, found[i] = body(state, *(given[i] for given in series), *led)
         return state, found
     known = [given if isinstance(given, Series) else Series.of(graph, given) for given in series]
-    if any(given.array is not None and given.array.graph is not graph for given in known):
-        raise ValueError("a series belongs to the function that it was made in")
     begin, structure = flatten(state)
     inner = Graph(graph.depth + 1)
 
@@ -225,16 +257,3 @@ def scan(
     end = unflatten(structure, [graph.node("out", node, i) for i in range(len(begin))])
     array = graph.node("out", node, len(begin)) if kept else None
     return end, Series(array, times, shape, columns)
-
-
-def is_array(arg: Any) -> bool:
-    """Whether a node is an array: a series of values, or the results of a scan."""
-    if not isinstance(arg, Expr) or arg.op not in ("series", "out"):
-        return False
-    of = arg.args[0]
-    return arg.op == "series" or (isinstance(of, Expr) and of.op == "scan" and int(arg.args[1]) == of.args[0].size)
-
-
-def array_columns(array: Expr) -> int:
-    """Columns of an array node."""
-    return int(array.args[0]) if array.op == "series" else array.args[0].args[0].results

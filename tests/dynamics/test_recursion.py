@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import numpy as np
 import pytest
 
-from armsim.dynamics import aba, recursion, rnea
-from armsim.expr import differentiable, trace
+from armsim.dynamics import aba, bias, recursion, rnea
+from armsim.expr import leaves, replay, trace, with_jacobian
 from armsim.loading import read_robot
 from armsim.spatial import Vector
 from tests.trees import chain, motion, tree, without_mimics
@@ -107,8 +108,33 @@ def test_the_text_of_a_recursion_does_not_grow_with_the_arm_but_for_its_joints()
         assert many < 2 * few  # sines, cosines, and what goes into arrays and comes out of them
 
 
-def test_what_is_to_be_differentiated_has_no_scans():
-    arm, _ = read_robot(large(20))
-    with differentiable():
-        traced = trace(questions(arm, None)[0], [f"x{i}" for i in range(60)])
-    assert all(node.op != "scan" for node in traced.live())
+@pytest.mark.parametrize("question", [rnea, aba], ids=["rnea", "aba"])
+def test_jacobians_of_scans_have_the_entries_of_unrolled_recursions(question, monkeypatch, evaluate):
+    arm, _ = read_robot(large(5, "tree"))
+    row = np.random.default_rng(1).uniform(-1.0, 1.0, 15).tolist()
+    parts = [row[:5], row[5:10], row[10:]]
+    dense = leaves(with_jacobian(partial(question, arm), (0, 1, 2), "slopes", dense=True)(*parts))
+
+    def slopes(*x):
+        return leaves(with_jacobian(partial(question, arm), (0, 1, 2), "slopes")(x[:5], x[5:10], x[10:]))
+
+    for longest in (0, 1000):
+        monkeypatch.setattr(recursion, "LONGEST_UNROLLED", longest)
+        traced = trace(slopes, [f"x{i}" for i in range(15)])
+        (body,) = (node.args[0] for node in traced.live() if node.op == "call")
+        assert any(node.op == "scan" for node in body.live()) is (longest == 0)
+        found = replay(traced, row)
+        assert found == pytest.approx(dense, abs=1e-13 * np.abs(dense).max())
+        if longest == 0 and question is rnea:
+            assert evaluate(traced, [[x] * 3 for x in row]).T.tolist() == [found] * 3
+
+
+def test_the_text_of_a_jacobian_grows_with_the_arm_and_not_with_its_square():
+    def nodes(count):
+        arm, _ = read_robot(large(count))
+        body = with_jacobian(partial(bias, arm), (0,), "slopes")
+        traced = trace(lambda *q: leaves(body(q, [0.1] * count)), [f"q{i}" for i in range(count)])
+        (inner,) = (node.args[0] for node in traced.live() if node.op == "call")
+        return sum(len(node.args[0].body.live()) for node in inner.live() if node.op == "scan")
+
+    assert nodes(40) < 2 * nodes(20)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
 
-from armsim.expr import loop, replay, scan, shared, sin, trace, where
+from armsim.expr import leaves, loop, replay, scan, shared, sin, trace, where, with_jacobian
 
 ROWS = [[0.3, 1.5], [-2.0, 0.25], [1e3, -7.0]]
 
@@ -169,3 +169,58 @@ def test_an_item_beyond_the_end_is_refused():
     with pytest.raises(IndexError):
         trace(lambda a: [scan(a, lambda s, x: (s, s * x), [a, 2.0])[1][2]], ["a"])
     assert math.isclose(scan(1.0, lambda s, x: (s, s * x), [3.0, 2.0])[1][-1], 2.0)
+
+
+def test_derivatives_of_scans_are_scans_and_exact_twice(evaluate):
+    """Powers of a, a polynomial by Horner's rule from the last item, and a sum over a captured series in each iteration."""
+
+    def powers(a, b):
+        end, rows = scan([1.0, b], lambda s, k: ([s[0] * a, s[1] + k * a], {"power": s[0], "two": 2.0}), [1.0, b, 3.0])
+        horner, _ = scan(0.0, lambda s, c: (s * a + c, s), [b, 2.0, a, 1.0], backward=True)
+
+        def nested(s, x):
+            inner, _ = scan(s, lambda t, row: (t + row["power"] * x, t), rows)
+            return inner, inner * x
+
+        total, made = scan(a, nested, [b, 2.0])
+        return [end[0], end[1], rows[2]["power"], horner, total, made[0]]
+
+    def slopes(a, b):
+        return leaves(with_jacobian(powers, (0, 1), "slopes")(a, b)[1])
+
+    def curvatures(a, b):
+        return leaves(with_jacobian(lambda x: slopes(x, b), (0,), "curvatures")(a)[1])
+
+    rows = [[0.5, 1.5], [-2.0, 0.25], [3.0, -7.0]]
+    assert all(node.op != "scan" for node in trace(slopes, ["a", "b"]).live())  # they are in a function that it calls
+    for (a, b), found in zip(rows, same_everywhere(slopes, ["a", "b"], rows, evaluate), strict=True):
+        s, ds = 1 + a + a * a, 1 + 2 * a
+        expected = [3 * a * a, 0, 4 + b, 1 + a, 2 * a, 0, 2 + 6 * a * a, 1]
+        expected += [1 + ds * (b + 2), s, (1 + ds * b) * b, a + 2 * s * b]
+        assert found == pytest.approx(expected, rel=1e-13)
+    for (a, b), found in zip(rows, same_everywhere(curvatures, ["a", "b"], rows, evaluate), strict=True):
+        expected = [6 * a, 0, 0, 1, 2, 0, 12 * a, 0, 2 * (b + 2), 1 + 2 * a, 2 * b * b, 1 + 2 * (1 + 2 * a) * b]
+        assert found == pytest.approx(expected, rel=1e-13)
+
+
+def test_derivatives_through_links_are_those_of_the_tree_written_out(evaluate):
+    parents = [-1, 0, 1, 1, 0, 4, -1]
+
+    def along(a, b):
+        def body(k, x, above):
+            at = {"at": above["at"] * x + sin(a), "one": 1.0}
+            return k + at["at"] * b, (at, k)
+
+        end, rows = scan(0.0, body, [a, b, a * b, 1.0, b, a - b, 2.0], links=[parents], before={"at": b, "one": a})
+        return [end, *(found["at"] + k for found, k in rows)]
+
+    def slopes(a, b):
+        return leaves(with_jacobian(along, (0, 1), "slopes")(a, b)[1])
+
+    rows = [[0.5, 1.5], [-2.0, 0.25], [3.0, -0.7]]
+    for row, found in zip(rows, same_everywhere(slopes, ["a", "b"], rows, evaluate), strict=True):
+        differences = []
+        for k in range(2):
+            ahead, behind = ([x + (h if i == k else 0.0) for i, x in enumerate(row)] for h in (1e-5, -1e-5))
+            differences.append((np.array(along(*ahead)) - along(*behind)) / 2e-5)
+        assert found == pytest.approx(np.array(differences).T.ravel().tolist(), rel=1e-7, abs=1e-7)

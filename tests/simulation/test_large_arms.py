@@ -34,14 +34,28 @@ CASES = {
     "adaptive": scenario("rk54", control=HOLD),
     "implicit": scenario("velocity_implicit", control=HOLD),
 }
+IMPLICIT = {
+    "rodas": scenario("rodas", control=HOLD),
+    "midpoint": scenario("implicit_midpoint", external=LOADS),
+}
+
+
+def same_bits(asked):
+    native, floats = (armsim.simulate(asked, engine=engine, force_step=True) for engine in ("llvm", "python"))
+    assert native.status == floats.status == "complete"
+    assert native.table.tobytes() == floats.table.tobytes()
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.handful(3)
 def test_machine_code_has_the_bits_of_floats(name):
-    native, floats = (armsim.simulate(CASES[name], engine=engine, force_step=True) for engine in ("llvm", "python"))
-    assert native.status == floats.status == "complete"
-    assert native.table.tobytes() == floats.table.tobytes()
+    same_bits(CASES[name])
+
+
+@pytest.mark.parametrize("name", IMPLICIT)
+@pytest.mark.slow
+def test_machine_code_of_implicit_methods_has_the_bits_of_floats(name):
+    same_bits(IMPLICIT[name])
 
 
 def test_lanes_with_numbers_left_open_have_the_bits_of_single_runs():
