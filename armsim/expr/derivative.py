@@ -208,7 +208,7 @@ def _by_directions(function: Function, places: Sequence[int | None], count: int)
         return [0.0, *unit[:-1]], [[row.get(i, 0.0) for i in range(DIRECTIONS)] for row in rows]
 
     unit = [1.0, *[0.0] * (rounds - 1)]
-    columns = [*scan(unit, body, count=rounds, within=function.graph)[1]]
+    columns = [*scan(unit, body, count=rounds, uses=function.inputs)[1]]
     return [
         [columns[turns[k] // DIRECTIONS][i][turns[k] % DIRECTIONS] if k in own else 0.0 for k in range(count)]
         for i, own in enumerate(depends)

@@ -18,6 +18,7 @@ from armsim.expr.graph import CONDITIONS, Expr, Graph, array_columns
 from armsim.expr.replay import OPERATIONS, Call, replay
 from armsim.expr.scalar import either, fma, is_number, lookup, where
 from armsim.expr.scan import Scan, Series, scan
+from armsim.expr.tree import leaves
 
 # a sparse row of the Jacobian, by the index of the seed: scalars, or on numbers arrays of derivatives in many directions
 Partials = dict[int, Any]
@@ -232,7 +233,7 @@ class ForwardMode:
             backward=swept.backward,
             links=swept.led,
             before=none,
-            within=self._graph,
+            uses=[*constants, *leaves(rates)],
         )
 
         def rows(made: Any) -> list[Partials]:

@@ -135,6 +135,7 @@ def _sweep(
         backward=swept.backward,
         links=swept.led,
         before=list(before),
+        uses=captured,
     )
     if isinstance(results, Series):
         return [*end, results.flat]

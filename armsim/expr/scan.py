@@ -34,6 +34,7 @@ class Series(Sequence[Any]):
         self.length = length
         self.structure = structure
         self.columns = columns
+        self._known: dict[int, Any] = {}
 
     @classmethod
     def of(cls, graph: Graph, trees: Sequence[Any]) -> Series:
@@ -105,8 +106,10 @@ class Series(Sequence[Any]):
         if not -self.length <= i < self.length:
             raise IndexError(i)
         array, row = self.array, i % self.length
-        stored = [] if array is None else [array.graph.node("item", array, row, k) for k in range(self.width)]
-        return self.tree(stored, [numbers[row] for numbers in self.tables])
+        if row not in self._known:
+            stored = [] if array is None else [array.graph.node("item", array, row, k) for k in range(self.width)]
+            self._known[row] = self.tree(stored, [numbers[row] for numbers in self.tables])
+        return self._known[row]
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(self.length))
@@ -194,7 +197,7 @@ def scan(
     backward: bool = False,
     links: Sequence[Sequence[int]] = (),
     before: Any = None,
-    within: Graph | None = None,
+    uses: Sequence[Any] = (),
 ) -> tuple[Any, Sequence[Any]]:
     """Iterate `body` over the items of series.
 
@@ -207,17 +210,17 @@ def scan(
         backward: Whether to begin with the last items.
         links: Each says for every iteration to which one, carried out before it, it is linked; -1 for none.
         before: A tree of the structure of what links lead to, which they give where they lead to none.
-        within: The graph, where nothing that is given tells that it is to be traced, nor where.
+        uses: Scalars and series that the body captures, where nothing else that is given tells that it is to be traced.
 
     Returns:
         The state at the end, and the series of what `body` returned, in the order of the items.
     """
     times = len(series[0]) if count is None else count
     series = tuple([Series.over(given, times) if isinstance(given, Expr) else given for given in series])
-    arrays = [given.array for given in series if isinstance(given, Series) and given.array is not None]
+    arrays = [given.array for given in (*series, *uses) if isinstance(given, Series)]
     lists = [x for s in series if not isinstance(s, Series) for x in leaves(list(s))]
     first, form_before = flatten(before if links else ())
-    graph = within or innermost([*leaves(state), *arrays, *lists, *first])
+    graph = innermost([*leaves(state), *arrays, *lists, *first, *uses])
     if graph is None:
         found: list[Any] = [None] * times
         for i in reversed(range(times)) if backward else range(times):
