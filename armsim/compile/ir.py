@@ -332,26 +332,42 @@ class Module:
         return [f"  %{name} = call i1 @llvm.vector.reduce.and.v{self.width}i1({self.truth} {value})"]
 
     def _entered(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
-        """A guarded loop: called only if some lane is not done at once, so that otherwise nothing goes through memory."""
+        """A guarded loop, entered only if some lane is not done at once, so that otherwise nothing goes through memory.
+
+        One of a single iteration is printed in place, any other is called.
+        """
         repeated, *given = node.args
         operands = [self.operand(arg, names) for arg in given]
         block = name[1:]
-        done = repeated.body.outputs[0]
+        done, *after = repeated.body.outputs
         inner = dict(zip(repeated.body.inputs, operands, strict=True))
         lines = [f"  br label %{block}before", f"{block}before:"]
         lines += self.lines(repeated.body.live([done]), inner, prefix=f"{block}u")
-        lines += self.all_lanes(f"{block}idle", self.operand(done, inner))
+        ended = self.operand(done, inner)
+        lines += self.all_lanes(f"{block}idle", ended)
         lines += [f"  br i1 %{block}idle, label %{block}after, label %{block}enter", f"{block}enter:"]
-        lines += [f"  {line}" for line in self._call(node, name, names)]
-        for i in range(repeated.size):
-            lines += [f"  {line}" for line in self._load(f"{name}l{i}", name, str(i))]
-        lines += [f"  br label %{block}after", f"{block}after:"]
+        if repeated.at_most == 1:
+            lines += self.lines(self.ordered(repeated.body.live(after)), inner, prefix=f"{block}w")
+            lines += self._kept(f"{name}l", ended, operands[: repeated.size], after, inner)
+        else:
+            lines += [f"  {line}" for line in self._call(node, name, names)]
+            for i in range(repeated.size):
+                lines += [f"  {line}" for line in self._load(f"{name}l{i}", name, str(i))]
+        lines += [f"  br label %{block}left", f"{block}left:", f"  br label %{block}after", f"{block}after:"]
         for i in range(repeated.size):
             lines.append(
-                f"  {name}r{i} = phi {self.real} [ {operands[i]}, %{block}before ], [ {name}l{i}, %{block}enter ]"
+                f"  {name}r{i} = phi {self.real} [ {operands[i]}, %{block}before ], [ {name}l{i}, %{block}left ]"
             )
         self._merged[node] = [f"{name}r{i}" for i in range(repeated.size)]
         return lines
+
+    def _kept(
+        self, name: str, ended: str, state: Sequence[str], after: Sequence[Any], names: dict[Expr, str]
+    ) -> list[str]:
+        """The state of a loop after an iteration: in lanes that had ended, as before."""
+        pairs = zip(state, (self.operand(value, names) for value in after), strict=True)
+        chosen = (f"{self.real} {old}, {self.real} {new}" for old, new in pairs)
+        return [f"  {name}{i} = select {self.truth} {ended}, {both}" for i, both in enumerate(chosen)]
 
     def _pack(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """A function of one argument applied to up to PACK arguments in vector lanes; results are named r0, r1, ..."""
@@ -414,10 +430,7 @@ class Module:
             lines += self.all_lanes("all", ended)
             lines += [f"  %late = icmp uge i64 %k, {loop.at_most}", "  %stop = or i1 %all, %late"]
             lines += ["  br i1 %stop, label %end, label %work", "work:", *work, "  br label %worked", "worked:"]
-            for i, value in enumerate(after):
-                lines.append(
-                    f"  %n{i} = select {self.truth} {ended}, {self.real} %s{i}, {self.real} {self.operand(value, names)}"
-                )
+            lines += self._kept("%n", ended, [f"%s{i}" for i in range(loop.size)], after, names)
             lines += ["  %k1 = add i64 %k, 1", "  br label %head", "end:"]
             lines += self._returned([f"%s{i}" for i in range(loop.size)])
             self.add("\n".join([*lines, "  ret void", "}"]))
