@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from armsim.actuation import JointTorque
+from armsim.actuation import JointTorque, powers
 from armsim.control import Seen
 from armsim.dynamics.aba import articulated_body
 from armsim.errors import Refusal, UsageError
@@ -136,7 +136,7 @@ class DynaMechsPlant(Plant):
             held=x.held,
             currents=[],
             memory=[],
-            works=advanced(x.works, dt, self.loads.powers(x.q, x.qd, now.torques, None)),
+            works=None if x.works is None else advanced(x.works, dt, powers(now.torques, x.qd, 0.0, self.loads.others)),
         )
         return [*after.flat(), *now.stuck, *now.qd]
 

@@ -211,10 +211,8 @@ class Equations:
         """The powers [W] of the loads at (t, y) on velocities v, without dry friction."""
 
         def of_loads(t: Scalar, y: Motion, v: Scalars, held: Held) -> Works:
-            # a contact's force jumps where it touches: at the end of a step it is that of the step's branch
-            by_branch = self.loads.contacts.all and held.branch is not None
-            torques = self.loads.acting(t, y, held).torques if by_branch else self.loads.torques(t, y, held)
-            return self._powers(y.q, v, torques, held)
+            # the forces of stops and contacts jump where these are met: at a step's end they are those of its branch
+            return self._powers(y.q, v, self.loads.acting(t, y, held).torques, held)
 
         return shared(of_loads, "powers")
 

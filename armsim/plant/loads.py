@@ -14,11 +14,9 @@ from armsim.actuation import (
     COUPLINGS,
     SPRINGS,
     JointTorque,
-    Works,
     coupling_torque,
     driven,
     dry_bounds,
-    powers,
     sticks,
     unpowered,
     weakened,
@@ -28,7 +26,6 @@ from armsim.control import Command, Controller, Memory, Seen
 from armsim.dynamics import (
     ExternalWrench,
     Wrench,
-    external_power,
     joint_forces,
     link_wrenches,
 )
@@ -52,9 +49,7 @@ class Loads:
         external: External wrenches.
         integrated: Whether the integrator advances the armature currents, where they are states.
         located: Whether the integrator locates events; else a command that jumps does so only between steps.
-        audit: Whether powers are wanted.
-        times: Whether the time for which contacts are closed is a further state.
-        far: Whether contacts are left out.
+        contacts: The contacts with the world: external wrenches that follow the motion.
     """
 
     arm: Arm
@@ -62,9 +57,7 @@ class Loads:
     external: Sequence[ExternalWrench]
     integrated: bool
     located: bool
-    audit: bool
-    times: bool = False
-    far: bool = False
+    contacts: WorldContacts
 
     @property
     def sampled(self) -> bool:
@@ -82,11 +75,6 @@ class Loads:
     def wrench_laws(self) -> tuple[ExternalWrench, ...]:
         """The external wrenches that follow the motion: they act on the joints, so that their comparisons are switches."""
         return tuple(wrench for wrench in self.external if wrench.follows)
-
-    @cached_property
-    def contacts(self) -> WorldContacts:
-        """The contacts with the world, which follow the motion likewise."""
-        return WorldContacts(self.arm, self.times, self.far)
 
     @cached_property
     def others(self) -> tuple[str, ...]:
@@ -325,13 +313,3 @@ class Loads:
         """The motors of `inductive` as their windings have them, each with the index of what it acts on."""
         found = ((at, self.warmed(y)[at].motor) for at in map(self.arm.drivers.__getitem__, self.inductive))
         return [(at, motor) for at, motor in found if motor is not None]
-
-    def powers(
-        self,
-        q: Scalars,
-        v: Scalars,
-        torques: Sequence[JointTorque],
-        wrenches: Sequence[Wrench] | None,
-    ) -> Works | None:
-        """The powers of the loads on velocities v [W], without dry friction; None where they are not wanted."""
-        return powers(torques, v, external_power(self.arm, q, v, wrenches), self.others) if self.audit else None

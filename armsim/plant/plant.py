@@ -42,6 +42,7 @@ from armsim.plant.pickup import exchanged
 from armsim.plant.state import Clearance, Further, Held, State
 from armsim.plant.stiction import StickSlip
 from armsim.plant.system import ArmSystem
+from armsim.plant.world_contacts import WorldContacts
 from armsim.records import record
 
 
@@ -126,9 +127,7 @@ class Plant:
             self.external,
             adaptive,
             self.integrator.locates,
-            self.audit and not adaptive,
-            self.times,
-            self.far,
+            WorldContacts(self.arm.mechanism, self.times, self.far),
         )
 
     @cached_property
