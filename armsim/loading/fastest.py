@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from armsim import sources
+from armsim.compile import BatchKernel
+from armsim.expr import Scalar, both, maximum, sqrt, trace, where
 from armsim.loading.path_limits import PathLimits, RowLabel
-from armsim.loading.phase_plane import NO_INERTIA, PhasePlane, Unreachable, fitted, pieces_of
+from armsim.loading.admissible import NO_INERTIA, fitted, pieces_of
+from armsim.loading.phase_plane import PhasePlane, Unreachable
 from armsim.references.joint_path import JointPath
 from armsim.references.path_timing import PathTiming, halved
 
@@ -121,7 +126,7 @@ class LimitGrid:
         parent = np.searchsorted(self.s, (s[1:] + s[:-1]) / 2) - 1
         part = np.diff(s) / np.diff(self.s)[parent]
         new, self.s = part < 1.0, s
-        self.given, self.pieces = self.given[:, parent], [x[parent] for x in self.pieces]
+        self.given, self.pieces = np.take(self.given, parent, axis=1), [x[parent] for x in self.pieces]
         self.given[:, new] = self.rows.between(s[:-1][new], s[1:][new])
         self.less, self.share = self.less[parent] * part[:, None] ** 2, np.where(new, self.shares(), self.share[parent])
         self.renew(new)
@@ -140,22 +145,48 @@ class LimitGrid:
             self.pieces[k][which] = fitted(made, count)
 
 
-def used(timing: PathTiming, rows: Array) -> Array:
-    """By how much rows within intervals exceed their limits, relative; shape (parts, N, R)."""
-    part, delta = INNER[:, None], np.diff(timing.s)
-    u = timing.begin + (timing.end - timing.begin) * part
-    x = np.maximum(timing.w[:-1] ** 2 + delta * part * (timing.begin + u), 0.0)
-    u, x, w = (it[..., None] for it in (u, x, np.sqrt(x)))
-    return rows[..., 0] * u + rows[..., 1] * x + rows[..., 2] * w + rows[..., 3]
+def excess(*x: Scalar) -> list[Scalar]:
+    """By how much a row within an interval exceeds its limit, relative, and the most with the tops of parabolas in between.
+
+    Args:
+        x: A, B, C and D at each part of the interval; its first path speed, both path accelerations, and its length.
+    """
+    *rows, w, begin, end, delta = x
+    found: list[Scalar] = []
+    for k, part in enumerate(INNER.tolist()):
+        u = begin + (end - begin) * part
+        square = maximum(w * w + delta * part * (begin + u), 0.0)
+        A, B, C, D = rows[4 * k : 4 * k + 4]
+        found.append(A * u + B * square + C * sqrt(square) + D)
+    most = found[0]
+    for x in found[1:]:
+        most = maximum(most, x)
+    for a, b, c in zip(found, found[1:], found[2:]):
+        bend = a - 2.0 * b + c
+        inside = abs(c - a) < -2.0 * bend
+        top = b - where(inside, (c - a) * (c - a), 0.0) / (8.0 * where(inside, bend, 1.0))
+        most = where(both(inside, top > most), top, most)
+    return [*found, most]
 
 
-def greatest_within(values: Array) -> Array:
-    """The greatest of values at even places, and at the tops of the parabolas through three of them, shape (N, R)."""
-    a, b, c = values[:-2], values[1:-1], values[2:]
-    bend = a - 2.0 * b + c
-    inside = np.abs(c - a) < -2.0 * bend
-    tops = b - np.where(inside, (c - a) ** 2, 0.0) / (8.0 * np.where(inside, bend, 1.0))
-    return np.maximum(values.max(axis=0), tops.max(axis=0))
+@cache
+def exceeding() -> BatchKernel:
+    """`excess` of many rows."""
+    count = 4 * len(INNER) + 4
+    key = f"excess {sources.digest(sources.LOADED)}"
+    return BatchKernel(
+        lambda: trace(excess, [f"x{i}" for i in range(count)], "excess"), widths=[4] * (len(INNER) + 1), key=key
+    )
+
+
+def used(timing: PathTiming, rows: Array) -> tuple[Array, Array]:
+    """By how much rows within intervals exceed their limits, relative: at parts of them, shape (N, parts), and each row, (N, R)."""
+    count, R = rows.shape[1:3]
+    found = np.empty((count, R, len(INNER) + 1))
+    interval = np.repeat(np.column_stack([timing.w[:-1], timing.begin, timing.end, np.diff(timing.s)]), R, axis=0)
+    args = [(x.ctypes.data, 32) for x in (*rows, interval)]
+    exceeding()(args, found.ctypes.data, count * R)
+    return found[..., :-1].max(axis=1), found[..., -1]
 
 
 def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float = ACCURACY) -> PathTiming:
@@ -180,8 +211,7 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
                 raise
             grid.split(np.insert(s, every + 1, (s[1:] + s[:-1]) / 2))
             continue
-        over = used(timing, grid.given)
-        most = greatest_within(over)
+        over, most = used(timing, grid.given)
         row = most.argmax(axis=1)
         worst = most[every, row]
         lost, decay = losses(timing, grid.given[:, every, row], over)
@@ -216,16 +246,16 @@ def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Arra
     Args:
         timing: On N intervals.
         nearest: The nearest row of each at its parts, shape (parts, N, 4).
-        over: By how much rows are exceeded.
+        over: By how much rows are exceeded, shape (N, parts).
     """
     A, B, C, _ = nearest[len(INNER) // 2].T
     h = np.where(np.isfinite(timing.h), timing.h, 0.0)
     total, w = h.sum(), np.diff(timing.s) / timing.h
     mean = (timing.s[-1] - timing.s[0]) / total
     inert, pull = np.abs(A) + TINY, np.maximum(2.0 * B * w + C, 0.0)
-    missed = np.abs(over.max(axis=2))
-    slower = missed.mean(axis=0) * h / (inert + h * pull)
-    switches = missed[[0, -1]].max(axis=0) > SWITCH
+    missed = np.abs(over)
+    slower = missed.mean(axis=1) * h / (inert + h * pull)
+    switches = missed[:, [0, -1]].max(axis=1) > SWITCH
     lasts = np.where(switches, 0.0, inert * total / (inert + pull * total))
     lost = slower * (w / mean**2 * lasts + np.where(switches, CLOSER, 1.0) * h / (w + TINY)) / total
     return np.where(h > 0.0, lost, np.inf), np.where(inert > NO_INERTIA, pull * h / inert, 0.0)

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armsim.actuation import motor as dc
-from armsim.actuation.friction import dry_bounds
+from armsim.actuation.friction import NONE, dry_bounds
 from armsim.actuation.joint_torque import unpowered, viscous_friction
 from armsim.compile import BatchKernel
 from armsim.dynamics import rnea
-from armsim.expr import trace
-from armsim.model import Arm, Coulomb, Joint
+from armsim.expr import Scalar, minus, trace, where
+from armsim.model import Arm, Joint
 
 Array = Any  # numpy's
 
@@ -75,42 +75,54 @@ class PathLimits:
         acceleration: Sequence[float] | None,
         share: float,
     ) -> None:
-        n, joints = arm.n, arm.joints
-        every = [bound for i, it in enumerate(zip(joints, command)) for bound in force_bounds(i, *it, output, share)]
-        loss = [0.0 if x.motor is None or x.motor.efficiency is None else 1.0 - x.motor.efficiency for x in joints]
-        rows = [(x, sign, False) for x in every for sign in (1.0, -1.0)]
-        rows += [(x, sign, True) for x in every if x.damping and loss[x.joint] for sign in (1.0, -1.0)]
-        self.of = np.array([x.joint for x, _, _ in rows], int)
-        self.force, self.damping = np.array([(x.force, x.damping) for x, _, _ in rows]).reshape(-1, 2).T
-        self.sign, self.braking = np.array([row[1] for row in rows]), np.array([row[2] for row in rows], bool)
-        self.loss = np.array(loss)[self.of]
-        static = [dry_bounds(joint, 0.0) for joint in joints]
-        sliding = [joint.dry or Coulomb(0.0, 0.0) for joint in joints]
-        # of positive and of negative direction: the most and the least that friction can be
-        self.friction = np.array(
-            [[(-a, x.positive), (b, x.negative)] for (a, b), x in zip(static, sliding, strict=True)]
-        )
-        caps = [(x.motor.limits.speed, abs(x.motor.gear)) if x.motor else (None, 1.0) for x in joints]
+        self.arm, self.joints, self.share = arm, arm.joints, share
+        every = [x for i, it in enumerate(zip(arm.joints, command)) for x in force_bounds(i, *it, output, share)]
+        self.bounds = [(x, sign, False) for x in every for sign in (1.0, -1.0)]
+        self.bounds += [(x, sign, True) for x in every if x.damping and self.loss(x.joint) for sign in (1.0, -1.0)]
+        caps = [(x.motor.limits.speed, abs(x.motor.gear)) if x.motor else (None, 1.0) for x in arm.joints]
         tops = [[] if cap is None else [share * cap / gear] for cap, gear in caps]
         if speed is not None:
             tops = [[*top, share * x] for top, x in zip(tops, speed, strict=True)]
-        self.fast = [i for i in range(n) if tops[i]]
-        self.speed = np.array([min(tops[i]) for i in self.fast])
-        self.acceleration = None if acceleration is None else share * np.array(acceleration)
-        self.labels = [x.label for x, _, _ in rows] + [RowLabel(joints[i].name, "speed") for i in self.fast]
-        self.labels += [] if acceleration is None else [RowLabel(x.name, "acceleration") for x in joints] * 2
+        self.speeds = {i: min(top) for i, top in enumerate(tops) if top}
+        self.accelerations = [] if acceleration is None else [share * x for x in acceleration]
+        self.labels = [x.label for x, _, _ in self.bounds]
+        self.labels += [RowLabel(arm.joints[i].name, "speed") for i in self.speeds]
+        self.labels += [RowLabel(joint.name, "acceleration") for joint in arm.joints] * (2 * (acceleration is not None))
+        names = [f"x{i}" for i in range(4 * arm.n)]
+        self.kernel = BatchKernel(trace(self.along, names, "along"), widths=[arm.n] * 4)
 
-        def terms(*x: Any) -> list[Any]:
-            q, slope, second = x[:n], x[n : 2 * n], x[2 * n :]
-            still = [0.0] * n
-            gravity = rnea(arm, q, still, still)
-            a, b = rnea(arm, q, still, slope), rnea(arm, q, slope, second)
-            held = [unpowered(it, q_i, 0.0).drive_for(x) for it, q_i, x in zip(joints, q, gravity, strict=True)]
-            drag = [-viscous_friction(joint, x) for joint, x in zip(joints, slope, strict=True)]
-            return [*(x - g for x, g in zip(a, gravity)), *(x - g for x, g in zip(b, gravity)), *drag, *held]
+    def loss(self, i: int) -> float:
+        """The share of the power that the gear of a joint loses."""
+        motor = self.joints[i].motor
+        return 0.0 if motor is None or motor.efficiency is None else 1.0 - motor.efficiency
 
-        self.kernel = BatchKernel(trace(terms, [f"x{i}" for i in range(3 * n)], "along"), widths=[3 * n])
-        self.outputs = 4 * n
+    def along(self, *x: Scalar) -> list[Scalar]:
+        """Rows by joint positions, their derivatives q' and q'' by the path parameter, and directions -1, 0 or 1 of the joints."""
+        arm, n, joints = self.arm, self.arm.n, self.joints
+        q, slope, second, direction = (x[k * n : (k + 1) * n] for k in range(4))
+        still = [0.0] * n
+        gravity = rnea(arm, q, still, still)
+        a, b = (minus(rnea(arm, q, *it), gravity) for it in ((still, slope), (slope, second)))
+        held = [unpowered(it, q_i, 0.0).drive_for(x) for it, q_i, x in zip(joints, q, gravity, strict=True)]
+        drag = [-viscous_friction(joint, x) for joint, x in zip(joints, slope, strict=True)]
+        rows: list[Scalar] = []
+        for bound, sign, braking in self.bounds:
+            i, loss = bound.joint, self.loss(bound.joint)
+            towards = sign * direction[i]
+            driving = towards > 0.0
+            passed = 1.0 + loss * abs(towards) if braking else where(driving, 1.0 - loss, 1.0 + loss * abs(towards))
+            (lower, upper), sliding = dry_bounds(joints[i], 0.0), joints[i].dry or NONE
+            most, least = (-lower, sliding.negative) if sign > 0.0 else (upper, sliding.positive)
+            dry = towards * where(driving, most, least)
+            speed = sign * (drag[i] + passed * bound.damping * slope[i])
+            row = (sign * a[i], sign * b[i], speed, sign * held[i] + dry)
+            rows += [x / bound.force for x in row[:3]] + [row[3] / bound.force - passed]
+        for i, most in self.speeds.items():
+            rows += [0.0, 0.0, abs(slope[i]) / most, -1.0]
+        for way in (1.0, -1.0):
+            for x, y, most in zip(slope, second, self.accelerations):
+                rows += [way * x / most, way * y / most, 0.0, -1.0]
+        return rows
 
     def rows(self, q: Array, slope: Array, second: Array, direction: Array) -> Array:
         """Rows at m points, shape (m, R, 4); each is -1 where what it bounds is 0.
@@ -121,34 +133,17 @@ class PathLimits:
             second: Likewise.
             direction: Of each joint's motion, -1, 0 or 1.
         """
-        x, found = np.concatenate([q, slope, second], axis=1), np.empty((len(q), self.outputs))
-        self.kernel([(x.ctypes.data, x.strides[0])], found.ctypes.data, len(x))
-        of, sign = self.of, self.sign
-        terms = np.moveaxis(found.reshape(len(x), 4, -1)[:, :, of], 1, 2)
-        towards = sign * direction[:, of]
-        most, least = np.moveaxis(self.friction[of][None, :, :], 3, 0)
-        side = (direction[:, of] < 0.0).astype(int)[..., None]
-        dry = np.where(
-            towards > 0.0, np.take_along_axis(most, side, 2)[..., 0], np.take_along_axis(least, side, 2)[..., 0]
-        )
-        passed = np.where((towards > 0.0) & ~self.braking, 1.0 - self.loss, 1.0 + self.loss * (towards != 0.0))
-        rows = terms * sign[:, None]
-        rows[..., 2] += passed * sign * self.damping * slope[:, of]
-        rows[..., 3] += towards * dry
-        rows /= self.force[:, None]
-        rows[..., 3] -= passed
-        made, zero = [rows], np.zeros((len(x), len(self.fast)))
-        made.append(np.stack([zero, zero, np.abs(slope[:, self.fast]) / self.speed, zero - 1.0], axis=2))
-        if self.acceleration is not None:
-            a, b, zero = slope / self.acceleration, second / self.acceleration, np.zeros_like(q)
-            made += [np.stack([way * a, way * b, zero, zero - 1.0], axis=2) for way in (1.0, -1.0)]
-        return np.concatenate(made, axis=1)
+        found = np.empty((len(q), len(self.labels), 4))
+        given = [np.ascontiguousarray(x) for x in (q, slope, second, direction)]
+        self.kernel([(x.ctypes.data, x.strides[0]) for x in given], found.ctypes.data, len(q))
+        return found
 
     def still(self, q: Array) -> Array:
         """By how much limits are exceeded where the arm stands still, relative, shape (m, R); friction helps to hold it."""
         zero = np.zeros_like(q)
         rows = self.rows(q, zero, zero, zero)[..., 3]
-        rows[:, : len(self.of)] -= self.friction[self.of, :, 0].min(axis=1) / self.force
+        bounds = [(dry_bounds(self.joints[x.joint], 0.0), x.force) for x, _, _ in self.bounds]
+        rows[:, : len(bounds)] -= [min(-lower, upper) / force for (lower, upper), force in bounds]
         return rows
 
 

@@ -9,7 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from armsim.loading.phase_plane import PhasePlane, Unreachable, envelope, pieces_of
+from armsim.loading.admissible import pieces_of
+from armsim.loading.phase_plane import PhasePlane, Unreachable
 from armsim.references.path_timing import halved
 
 EVEN = 0.5
@@ -81,16 +82,6 @@ def test_speeds_in_two_intervals_are_kept_apart_and_the_upper_one_is_taken_where
     k = 100
     islands = [(it.controllable(0.0)[k, :, 0] <= it.controllable(0.0)[k, :, 1]).sum() for it in (free, held)]
     assert islands == [1, 2]
-
-
-def test_an_envelope_is_the_least_of_its_quadratics_everywhere():
-    rng = np.random.default_rng(1)
-    c = rng.normal(size=(200, 9, 3))
-    begins, which = envelope(c)
-    for w in (0.0, 0.1, 0.7, 2.0, 9.0, 400.0):
-        values = c @ [1, w, w * w]
-        k = which[np.arange(200), (begins <= w).sum(axis=1) - 1]
-        assert values[np.arange(200), k] == pytest.approx(values.min(axis=1), rel=1e-9, abs=1e-9)
 
 
 def test_pieces_are_where_every_row_can_be_met_and_nowhere_else():

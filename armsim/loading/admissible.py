@@ -1,0 +1,169 @@
+"""The path speeds and path accelerations that limits admit at points of a path, in pieces.
+
+Rows A u + B w² + C w + D <= 0 bound the path acceleration u above (A > 0) or below (A < 0) by quadratics in the path speed w, or
+(A = 0) the speed alone. Of each kind the lowest quadratic counts, u's lower bound taken negative. Between the speeds at which
+another row becomes the lowest, and those at which the gap between both bounds closes or opens, nothing changes: that is a piece.
+Where two rows leave no gap, the speeds up to their next root are passed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armsim import sources
+from armsim.compile import BatchKernel
+from armsim.expr import Scalar, both, chosen, either, maximum, minimum, scan, sqrt, trace, where
+
+Array = Any  # numpy's
+ABSENT = 1e30  # a bound of u where there is none, and a speed beyond all
+NO_INERTIA = 1e-9  # relative to the greatest A of a path
+NEARLY = 1e-9  # relative: speeds this near to each other are one
+LOOKS = 4  # pieces that are looked for at once
+EMPTY = (ABSENT, -1.0)  # an interval whose end is below its beginning
+WIDTH = 8  # numbers of a piece that sweeps take: first and last speed, c₀ c₁ c₂ of the least acceleration, and of the greatest
+LOWER, UPPER = 8, 9  # columns behind them: rows of the least and the greatest acceleration
+
+
+class Bound(NamedTuple):
+    """A quadratic c₀ + c₁ w + c₂ w², and the row that it is from."""
+
+    c0: Scalar
+    c1: Scalar
+    c2: Scalar
+    row: Scalar
+
+
+class Bounds(NamedTuple):
+    """The lowest quadratics of each kind at a speed: what u is at most, what -u is at most, and what is not negative."""
+
+    most: Bound
+    least: Bound
+    free: Bound
+
+    def of(self, kind: Scalar) -> Bound:
+        """That of a kind of rows: 1, -1 or 0."""
+        return chosen(kind > 0.5, self.most, chosen(kind < -0.5, self.least, self.free))
+
+
+OPEN = Bounds(*[Bound(ABSENT, 0.0, 0.0, -1.0)] * 3)
+
+
+def value(c: Sequence[Scalar], w: Scalar) -> Scalar:
+    """c₀ + c₁ w + c₂ w²"""
+    return c[0] + w * (c[1] + w * c[2])
+
+
+def roots(c: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
+    """The speeds at which a quadratic falls through 0 and at which it rises; beyond all speeds, or below 0, without one."""
+    square = c[1] * c[1] - 4.0 * c[0] * c[2]
+    real = square > 0.0
+    t = where(real, sqrt(where(real, square, 0.0)) + abs(c[1]), 1.0)  # of either root the form that does not cancel
+    straight = abs(c[2]) <= 0.0
+    far = where(straight, ABSENT, t / where(straight, 1.0, 2.0 * c[2]))
+    near, rising = 2.0 * c[0] / t, c[1] > 0.0
+    return where(real, where(rising, -far, near), ABSENT), where(real, where(rising, -near, far), ABSENT)
+
+
+def next_root(w: Scalar, *speeds: Scalar) -> Scalar:
+    """The least of some speeds that is beyond w; ABSENT if none is."""
+    found = ABSENT
+    for x in speeds:
+        found = where(both(x > w, x < found), x, found)
+    return found
+
+
+def look(w: Scalar, fastest: Scalar, *numbers: Scalar) -> list[Scalar]:
+    """From a speed to the next one beyond which something else holds, and the piece in between, empty if nothing is admitted.
+
+    Args:
+        w: The speed.
+        fastest: Greatest speed.
+        numbers: Of each row its kind (1: above; -1: below; 0: without u) and c₀, c₁, c₂.
+    """
+    rows = [(numbers[i], Bound(*numbers[i + 1 : i + 4], i / 4)) for i in range(0, len(numbers), 4)]
+    past = w * (1.0 + NEARLY)
+
+    def lower(now: Bounds, row: Any) -> tuple[Bounds, Any]:
+        kind, c = row
+        less: Any = False
+        for x, y in reversed([*zip(*([value(b, past), b.c1 + 2.0 * past * b.c2, b.c2] for b in (c, now.of(kind))))]):
+            less = either(x < y, both(x <= y, less))  # where they are alike the derivatives count
+        on = kind > 0.5, kind < -0.5, abs(kind) < 0.5
+        return Bounds(*(chosen(both(less, this), c, b) for this, b in zip(on, now, strict=True))), ()
+
+    bounds, _ = scan(OPEN, lower, rows)
+
+    def nearest(now: Scalar, row: Any) -> tuple[Scalar, Any]:
+        kind, c = row
+        falls, _ = roots([x - y for x, y in zip(c[:3], bounds.of(kind)[:3], strict=True)])
+        return where(both(falls > past, falls < now), falls, now), ()
+
+    crossing, _ = scan(fastest, nearest, rows)
+    gap = [a + b for a, b in zip(bounds.most[:3], bounds.least[:3], strict=True)]
+    closed, barred = next_root(past, *roots(gap)), next_root(past, *roots(bounds.free))
+    last = minimum(crossing, minimum(closed, barred))
+    middle = (w + last) / 2.0
+    shut, bar = value(gap, middle) < 0.0, value(bounds.free, middle) < 0.0
+    after = maximum(where(shut, closed, last), where(bar, barred, last))
+    empty = either(either(shut, bar), last <= past)
+    least = [-x for x in bounds.least[:3]]
+    ends = where(empty, EMPTY[0], w), where(empty, EMPTY[1], last)
+    return [after, *ends, *least, *bounds.most[:3], bounds.least.row, bounds.most.row]
+
+
+@cache
+def looking(count: int) -> BatchKernel:
+    """`look` step by step, for so many rows."""
+    names = [f"x{i}" for i in range(2 + 4 * count)]
+    key = f"look {count} {sources.digest(sources.LOADED)}"
+    return BatchKernel(lambda: trace(look, names, "look"), widths=[1, 0, len(names) - 1], key=key, repeats=True)
+
+
+def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:
+    """The admissible speeds and accelerations at m points.
+
+    Args:
+        rows: Of the points, shape (m, R, 4).
+        fastest: Greatest speed.
+        inertia: Greatest A along the path, against which one may count as none.
+
+    Returns:
+        Pieces between which a point has as many as any has, shape (m, P, 10): `WIDTH` numbers, and the rows of both bounds.
+    """
+    count = rows.shape[1]
+    A = rows[..., 0]
+    free = np.abs(A) <= NO_INERTIA * inertia
+    given = np.empty((len(rows), 1 + 4 * count))
+    normal = given[:, 1:].reshape(rows.shape)
+    given[:, 0] = fastest
+    normal[..., 0] = np.where(free, 0.0, np.sign(A))
+    normal[..., 1:] = rows[..., :0:-1] / -np.where(free, 1.0, np.abs(A))[..., None]
+    kernel, results = looking(count), WIDTH + 3
+    w, todo, found = np.zeros((len(rows), 1)), np.arange(len(rows)), []
+    while len(todo):
+        made = np.empty((len(todo), LOOKS + 1, results))
+        args = [(x.ctypes.data, x.strides[0]) for x in (w, w, given)]
+        kernel(args, made.ctypes.data, len(todo), LOOKS, True)
+        made = made[:, :-1]
+        pieces = np.zeros((len(rows), LOOKS, results - 1))
+        pieces[..., :2] = EMPTY
+        pieces[todo] = made[..., 1:]
+        found.append(pieces)
+        left = made[:, -1, 0] < fastest
+        w, given, todo = made[left, -1, :1], given[left], todo[left]
+    pieces = np.concatenate(found, axis=1)
+    empty = pieces[..., 0] > pieces[..., 1]
+    order = empty.argsort(axis=1, kind="stable")[:, : (~empty).sum(axis=1).max(initial=1)]
+    return np.take_along_axis(pieces, order[..., None], axis=1)
+
+
+def fitted(pieces: Array, count: int) -> Array:
+    """Pieces of points with empty ones behind them."""
+    found = np.zeros((len(pieces), count, pieces.shape[2]))
+    found[..., :2] = EMPTY
+    found[:, : pieces.shape[1]] = pieces
+    return found
