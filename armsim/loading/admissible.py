@@ -162,8 +162,10 @@ def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:
 
 
 def fitted(pieces: Array, count: int) -> Array:
-    """Pieces of points with empty ones behind them."""
-    found = np.zeros((len(pieces), count, pieces.shape[2]))
+    """Pieces of points, in the last but one axis, with empty ones behind them."""
+    if pieces.shape[-2] == count:
+        return pieces
+    found = np.zeros((*pieces.shape[:-2], count, pieces.shape[-1]))
     found[..., :2] = EMPTY
-    found[:, : pieces.shape[1]] = pieces
+    found[..., : pieces.shape[-2], :] = pieces
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,10 @@ from armsim import sources
 from armsim.compile import BatchKernel
 from armsim.expr import Scalar, both, maximum, sqrt, trace, where
 from armsim.loading.path_limits import PathLimits, RowLabel
-from armsim.loading.admissible import NO_INERTIA, fitted, pieces_of
+from armsim.loading.admissible import ABSENT, NO_INERTIA, fitted, pieces_of
 from armsim.loading.phase_plane import PhasePlane, Unreachable
 from armsim.references.joint_path import JointPath
-from armsim.references.path_timing import PathTiming, halved
+from armsim.references.path_timing import PathTiming, divided
 
 Array = Any  # numpy's
 ACCURACY = 1e-4  # relative, of the time: what intervals give away in all
@@ -29,7 +29,7 @@ ROUNDS = 60  # of refinement and of lowering limits
 LOWERED = (
     1e-3  # relative: where a limit would be lowered by more its interval is split, as it may bound the speed far around
 )
-MUCH = 8.0  # parts of the accuracy: an interval that gives away more is quartered
+PARTS = 16.0  # into which an interval is split at most
 STIFF = 1.0  # duration of an interval times the decay of speed by its limit
 SWITCH = 1e-3  # relative: with less of a limit used at an end, another one takes over within the interval
 CLOSER = 10.0  # times that are given away there count so often, as instants of switching take few points
@@ -39,7 +39,7 @@ REACHED = 1e-2  # relative: a limit that is nearer binds
 FEW = 100  # intervals: of fewer all are halved
 BEND = 0.15  # the angle √|c| h of s'' = c s + const in an interval: of a greater one it is halved
 TINY = 1e-300
-ENDS = (0, len(INNER) - 1)
+ENDS = [0, len(INNER) - 1]
 FASTEST = 1e6  # lengths of a path per second: no path speed is greater
 
 Extra = Callable[[Array, Array], Array]  # rows of the tool at path parameters, by the pieces of the path
@@ -70,14 +70,15 @@ class PathRows:
         return np.concatenate([rows, self.extra(s, middle)], axis=1)
 
     def between(self, begin: Array, end: Array) -> Array:
-        """Rows at parts of intervals, shape (parts, N, R, 4)."""
-        parts, middle = begin + INNER[:, None] * (end - begin), (begin + end) / 2
-        parts[-1] = end
-        k = np.tile(self.path.piece(middle), (len(INNER), 1))
+        """Rows at parts of intervals, shape (N, R, parts, 4)."""
+        parts, middle = begin[:, None] + INNER * (end - begin)[:, None], (begin + end)[:, None] / 2
+        parts[:, -1] = end
+        k = np.repeat(self.path.piece(middle), len(INNER), axis=1)
         inside = parts.copy()  # at an end a joint may turn back: its direction is that within the interval
-        inside[[0, -1]] = middle
+        inside[:, ENDS] = middle
         direction = np.sign(self.path.at(inside.ravel(), k.ravel())[1])
-        return self.at(parts.ravel(), k.ravel(), direction).reshape(*parts.shape, -1, 4)
+        rows = self.at(parts.ravel(), k.ravel(), direction).reshape(*parts.shape, -1, 4)
+        return np.ascontiguousarray(np.swapaxes(rows, 1, 2))
 
     def still(self, s: Array) -> Array:
         """By how much limits of joints are exceeded where the arm stands still, relative, shape (m, rows)."""
@@ -97,10 +98,11 @@ class LimitGrid:
         s: Path parameters of N + 1 points.
 
     Attributes:
-        given: Rows at parts of intervals, shape (parts, N, R, 4).
+        given: Rows at parts of intervals, shape (N, R, parts, 4).
         less: By how much they are lowered, shape (N, R).
+        urge: How often over they are lowered by what exceeds them, shape (N, R).
         share: Of the acceleration at its end in the mean of each interval.
-        pieces: Where intervals begin, and where they end: what is admitted there.
+        pieces: What is admitted where intervals begin and where they end, shape (N, 2, P, 10).
     """
 
     def __init__(self, rows: PathRows, s: Array) -> None:
@@ -108,17 +110,19 @@ class LimitGrid:
         self.given = rows.between(s[:-1], s[1:])
         self.inertia = float(np.abs(self.given[..., 0]).max())
         self.less, self.share = np.zeros((count, len(rows.labels))), self.shares()
-        self.pieces = [self.admitted(end, np.full(count, True)) for end in ENDS]
+        self.urge = np.ones_like(self.less)
+        self.pieces = self.admitted(np.full(count, True))
 
-    def admitted(self, end: int, which: Array) -> Array:
-        """Pieces at one end of some intervals."""
-        made = self.given[end][which]
-        made[..., 3] += self.less[which]
-        return pieces_of(made, FASTEST * float(self.s[-1] - self.s[0]), self.inertia)
+    def admitted(self, which: Array) -> Array:
+        """Pieces at the ends of some intervals."""
+        made = np.swapaxes(self.given[which][:, :, ENDS], 1, 2)
+        made[..., 3] += self.less[which][:, None]
+        found = pieces_of(made.reshape(-1, *made.shape[2:]), FASTEST * float(self.s[-1] - self.s[0]), self.inertia)
+        return found.reshape(*made.shape[:2], *found.shape[1:])
 
     def shares(self) -> Array:
         """Of the acceleration at its end in the mean of each interval; at an end where all joints turn back none."""
-        first, last = np.abs(self.given[[0, -1], ..., 0]).max(axis=2)
+        first, last = np.abs(self.given[:, :, ENDS, 0]).max(axis=1).T
         return np.where(first < NO_INERTIA * last, 1.0, np.where(last < NO_INERTIA * first, 0.0, 0.5))
 
     def split(self, s: Array) -> None:
@@ -126,67 +130,81 @@ class LimitGrid:
         parent = np.searchsorted(self.s, (s[1:] + s[:-1]) / 2) - 1
         part = np.diff(s) / np.diff(self.s)[parent]
         new, self.s = part < 1.0, s
-        self.given, self.pieces = np.take(self.given, parent, axis=1), [x[parent] for x in self.pieces]
-        self.given[:, new] = self.rows.between(s[:-1][new], s[1:][new])
+        kept = self.given, self.urge, self.pieces
+        self.given, self.urge, self.pieces = (np.take(x, parent, axis=0) for x in kept)
+        self.given[new] = self.rows.between(s[:-1][new], s[1:][new])
         self.less, self.share = self.less[parent] * part[:, None] ** 2, np.where(new, self.shares(), self.share[parent])
         self.renew(new)
 
-    def lower(self, less: Array) -> None:
-        """Lower limits, all by so much, shape (N, R)."""
-        self.less += less
-        self.renew(less.any(axis=1))
+    def lower(self, over: Array) -> None:
+        """Lower limits by what exceeds them, shape (N, R), and more each time that it does not help."""
+        on = over > AIM
+        self.less += np.where(on, 1.2 * self.urge * over + AIM, 0.0)
+        self.urge = np.where(on, 2.0 * self.urge, 1.0)
+        self.renew(on.any(axis=1))
 
     def renew(self, which: Array) -> None:
         """Find again what is admitted at the ends of some intervals."""
-        for k, end in enumerate(ENDS if which.any() else ()):
-            made, kept = self.admitted(end, which), self.pieces[k]
-            count = max(made.shape[1], kept.shape[1])
-            self.pieces[k] = fitted(kept, count)
-            self.pieces[k][which] = fitted(made, count)
+        if which.any():
+            made = self.admitted(which)
+            count = max(made.shape[2], self.pieces.shape[2])
+            self.pieces = fitted(self.pieces, count)
+            self.pieces[which] = fitted(made, count)
 
 
 def excess(*x: Scalar) -> list[Scalar]:
-    """By how much a row within an interval exceeds its limit, relative, and the most with the tops of parabolas in between.
+    """By how much the rows of an interval exceed their limits, relative, row by row.
 
     Args:
-        x: A, B, C and D at each part of the interval; its first path speed, both path accelerations, and its length.
+        x: Of the rows before, the most at each part of the interval and in all, the row of that, and their number; of this row
+            A, B, C and D at each part; of the interval its first path speed, both path accelerations, and its length.
+
+    Returns:
+        The same with this row, and its own most, with the tops of parabolas through three parts.
     """
-    *rows, w, begin, end, delta = x
-    found: list[Scalar] = []
+    parts = len(INNER)
+    *before, worst, of, number = x[: parts + 3]
+    row, (w, begin, end, delta) = x[parts + 3 : -4], x[-4:]
+    values: list[Scalar] = []
     for k, part in enumerate(INNER.tolist()):
         u = begin + (end - begin) * part
         square = maximum(w * w + delta * part * (begin + u), 0.0)
-        A, B, C, D = rows[4 * k : 4 * k + 4]
-        found.append(A * u + B * square + C * sqrt(square) + D)
-    most = found[0]
-    for x in found[1:]:
-        most = maximum(most, x)
-    for a, b, c in zip(found, found[1:], found[2:]):
+        A, B, C, D = row[4 * k : 4 * k + 4]
+        values.append(A * u + B * square + C * sqrt(square) + D)
+    most = reduce(maximum, values)
+    for a, b, c in zip(values, values[1:], values[2:]):
         bend = a - 2.0 * b + c
         inside = abs(c - a) < -2.0 * bend
         top = b - where(inside, (c - a) * (c - a), 0.0) / (8.0 * where(inside, bend, 1.0))
         most = where(both(inside, top > most), top, most)
-    return [*found, most]
+    return [*map(maximum, values, before), maximum(most, worst), where(most > worst, number, of), number + 1.0, most]
 
 
 @cache
 def exceeding() -> BatchKernel:
-    """`excess` of many rows."""
-    count = 4 * len(INNER) + 4
+    """`excess`, step by step."""
+    widths = [len(INNER) + 3, 4 * len(INNER), 4]
     key = f"excess {sources.digest(sources.LOADED)}"
     return BatchKernel(
-        lambda: trace(excess, [f"x{i}" for i in range(count)], "excess"), widths=[4] * (len(INNER) + 1), key=key
+        lambda: trace(excess, [f"x{i}" for i in range(sum(widths))], "excess"), widths=widths, key=key, repeats=True
     )
 
 
-def used(timing: PathTiming, rows: Array) -> tuple[Array, Array]:
-    """By how much rows within intervals exceed their limits, relative: at parts of them, shape (N, parts), and each row, (N, R)."""
-    count, R = rows.shape[1:3]
-    found = np.empty((count, R, len(INNER) + 1))
-    interval = np.repeat(np.column_stack([timing.w[:-1], timing.begin, timing.end, np.diff(timing.s)]), R, axis=0)
-    args = [(x.ctypes.data, 32) for x in (*rows, interval)]
-    exceeding()(args, found.ctypes.data, count * R)
-    return found[..., :-1].max(axis=1), found[..., -1]
+def used(timing: PathTiming, rows: Array) -> tuple[Array, Array, Array]:
+    """By how much rows within intervals exceed their limits, relative.
+
+    Args:
+        timing: On N intervals.
+        rows: At parts of these, shape (N, R, parts, 4).
+
+    Returns:
+        At each part the most, shape (N, parts); of each interval the worst row; each row's most, (N, R).
+    """
+    (count, R, parts), (w, begin, end) = rows.shape[:3], timing[1:4]
+    found = np.empty((count, R + 1, parts + 4))
+    given = np.array([*[-ABSENT] * (parts + 1), 0.0, 0.0]), rows, np.column_stack([w[:-1], begin, end, np.diff(timing.s)])
+    exceeding()([(x.ctypes.data, x.strides[0] * (x.ndim > 1)) for x in given], found.ctypes.data, count, R, True)
+    return found[:, R - 1, :parts], found[:, R - 1, parts + 1].astype(int), found[:, :-1, -1]
 
 
 def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float = ACCURACY) -> PathTiming:
@@ -203,7 +221,7 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
     for _ in range(ROUNDS):
         s, every = grid.s, np.arange(len(grid.s) - 1)
         try:
-            timing = PhasePlane(s, grid.pieces[0], grid.pieces[1], grid.share).timing(*speeds)
+            timing = PhasePlane(s, grid.pieces[:, 0], grid.pieces[:, 1], grid.share).timing(*speeds)
         except Unreachable:
             if found is not None:  # limits have been lowered by too much
                 break
@@ -211,14 +229,13 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
                 raise
             grid.split(np.insert(s, every + 1, (s[1:] + s[:-1]) / 2))
             continue
-        over, most = used(timing, grid.given)
-        row = most.argmax(axis=1)
+        over, row, most = used(timing, grid.given)
         worst = most[every, row]
-        lost, decay = losses(timing, grid.given[:, every, row], over)
+        lost, decay = losses(timing, grid.given[every, row], over)
         turning = (timing.begin < 0.0) & (timing.end > 0.0)
         stiff = ((decay > STIFF) | turning) & (grid.share == 0.5)
         parts = lost * (len(lost) / accuracy if lost.sum() > accuracy else 0.0)
-        parts = np.maximum(parts, np.where(stiff, 0.0, worst / LOWERED))
+        parts = np.maximum(np.cbrt(parts), np.where(stiff, 0.0, worst / LOWERED))
         split = (parts > 1.0) & (timing.h > SHORTEST * timing.h.sum()) & (len(s) < MOST_POINTS)
         timing = timing._replace(row=np.where(worst > -REACHED, row, -1))
         if not split.any():
@@ -226,12 +243,10 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
                 best, found = worst.max(), timing
             if best < HELD and not stiff.any():
                 break
-        grid.share = np.where(stiff, grid.given[len(INNER) // 2, every, row, 0] > 0.0, grid.share)
-        grid.lower(np.where((most > AIM) & ~(stiff | split)[:, None], 1.2 * most + AIM, 0.0))
+        grid.share = np.where(stiff, grid.given[every, row, len(INNER) // 2, 0] > 0.0, grid.share)
+        grid.lower(np.where((stiff | split)[:, None], 0.0, most))
         if split.any():
-            i = np.flatnonzero(split)
-            again = (i + np.arange(len(i)))[parts[i] > MUCH]
-            grid.split(halved(halved(timing, i), np.sort([again, again + 1], axis=0).T.ravel()).s)
+            grid.split(divided(timing, np.where(split, np.minimum(parts, PARTS), 1.0)).s)
     if found is None or best > REFUSED:
         k = int(worst.argmax())
         raise Unreachable(float(timing.s[k]), (int(row[k]),))
@@ -245,17 +260,17 @@ def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Arra
 
     Args:
         timing: On N intervals.
-        nearest: The nearest row of each at its parts, shape (parts, N, 4).
+        nearest: The nearest row of each at its parts, shape (N, parts, 4).
         over: By how much rows are exceeded, shape (N, parts).
     """
-    A, B, C, _ = nearest[len(INNER) // 2].T
+    A, B, C, _ = nearest[:, len(INNER) // 2].T
     h = np.where(np.isfinite(timing.h), timing.h, 0.0)
     total, w = h.sum(), np.diff(timing.s) / timing.h
     mean = (timing.s[-1] - timing.s[0]) / total
     inert, pull = np.abs(A) + TINY, np.maximum(2.0 * B * w + C, 0.0)
     missed = np.abs(over)
     slower = missed.mean(axis=1) * h / (inert + h * pull)
-    switches = missed[:, [0, -1]].max(axis=1) > SWITCH
+    switches = missed[:, ENDS].max(axis=1) > SWITCH
     lasts = np.where(switches, 0.0, inert * total / (inert + pull * total))
     lost = slower * (w / mean**2 * lasts + np.where(switches, CLOSER, 1.0) * h / (w + TINY)) / total
     return np.where(h > 0.0, lost, np.inf), np.where(inert > NO_INERTIA, pull * h / inert, 0.0)
@@ -263,9 +278,6 @@ def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Arra
 
 def smooth(timing: PathTiming) -> PathTiming:
     """The same motion with as many points as quintics of time between them take to follow it."""
-    while True:
-        bend = np.sqrt(np.abs(timing.end - timing.begin) / np.diff(timing.s)) * timing.h
-        more = (bend > BEND) & (timing.h > SHORTEST * timing.h.sum()) | (len(bend) < FEW)
-        if not more.any():
-            return timing
-        timing = halved(timing, np.flatnonzero(more))
+    bend = np.sqrt(np.abs(timing.end - timing.begin) / np.diff(timing.s)) * timing.h / BEND
+    bend = np.where(timing.h > SHORTEST * timing.h.sum(), bend, 1.0)
+    return divided(timing, np.maximum(bend, FEW / len(bend)))

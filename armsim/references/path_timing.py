@@ -54,3 +54,11 @@ def halved(timing: PathTiming, i: Array) -> PathTiming:
     )
     end = np.insert(end, i, u)
     return PathTiming(s, w, begin, end, durations(s, w, begin, end), top, np.insert(row, i, row[i]))
+
+
+def divided(timing: PathTiming, parts: Array) -> PathTiming:
+    """The same motion with its intervals halved until they are as many parts, or more, as each is given."""
+    while (parts > 1.0).any():
+        more = parts > 1.0
+        timing, parts = halved(timing, np.flatnonzero(more)), np.repeat(np.where(more, parts / 2.0, parts), 1 + more)
+    return timing
