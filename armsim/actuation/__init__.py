@@ -25,7 +25,7 @@ from armsim.actuation.joint_torque import (
 )
 from armsim.actuation.limit import limit_torque, limit_torques, stop_law
 from armsim.actuation.regressor import DRIVE_PARAMETERS, drive_columns, drive_parameters, drive_regressor
-from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds
+from armsim.actuation.saturation import LIMITS, acting_limits, limit_kinds, limited_quantities
 from armsim.actuation.winding import warm, warming_rate
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "dry_bounds",
     "largest_force",
     "limit_kinds",
+    "limited_quantities",
     "limit_torque",
     "limit_torques",
     "motor_demands",

@@ -28,6 +28,25 @@ def limit_kinds(joint: Joint) -> dict[str, Scalar]:
     return {kind: limit for kind in kinds if (limit := getattr(motor.limits, kind)) is not None}
 
 
+def limited_quantities(joint: Joint, torque: JointTorque, qd: Scalar) -> dict[str, Scalar | None]:
+    """What the limits of a joint's motor and amplifier are about, by kind [V, A, N·m, rad/s]; nothing without a motor.
+
+    Args:
+        joint: The joint.
+        torque: The torques on it.
+        qd: Joint velocity [rad/s or m/s].
+    """
+    motor = joint.motor
+    if motor is None:
+        return {}
+    return {
+        "voltage": torque.voltage,
+        "current": torque.current,
+        "torque": torque.motor / motor.gear,
+        "speed": motor.gear * qd,
+    }
+
+
 def acting_limits(joint: Joint, output: Output, u: Scalar, torque: JointTorque, qd: Scalar) -> dict[str, Any]:
     """Whether each limit of a joint's motor and amplifier acts, by kind: conditions.
 
@@ -44,15 +63,7 @@ def acting_limits(joint: Joint, output: Output, u: Scalar, torque: JointTorque, 
     kinds = limit_kinds(joint)
     if not kinds:
         return {}
-    motor = joint.motor
-    assert motor is not None
-    limited = motor_limited(joint, output, u, torque)
-    reached = {
-        "voltage": torque.voltage,
-        "current": torque.current,
-        "torque": torque.motor / motor.gear,
-        "speed": motor.gear * qd,
-    }
+    limited, reached = motor_limited(joint, output, u, torque), limited_quantities(joint, torque, qd)
     acts = {kind: both(limited, absolute(reached[kind]) >= limit * (1.0 - ROUNDING)) for kind, limit in kinds.items()}
     if output == "voltage" and "voltage" in kinds:
         acts["voltage"] = absolute(u) > kinds["voltage"]

@@ -24,7 +24,7 @@ from armsim.measures.drive import chatter, peak_torque, rms_rate_of_command, rms
 from armsim.measures.effort import PeakWindingTemperature, WindingTemperature, rms_current, temperature
 from armsim.measures.energy import energy, exchanged, work_by
 from armsim.measures.kind import MeasureKind
-from armsim.measures.limits import beyond, first_while, limited, saturated, time_while
+from armsim.measures.limits import beyond, first_while, limited, nearest_limit, saturated, share_of, time_while
 from armsim.measures.measure import Measure, Quantities
 from armsim.measures.overshoot import overshoot
 from armsim.measures.pose import pose
@@ -121,6 +121,13 @@ KINDS: dict[str, MeasureKind] = {
         for kind in LIMITS
         for word, make in (("time", time_while), ("first", first_while))
     },
+    **{
+        f"share_of_{kind}_limit": MeasureKind(
+            f"largest share of {_of(kind)} that is used; of the arm the largest of its joints'", "1", share_of(kind)
+        )
+        for kind in LIMITS
+    },
+    **{f"nearest_{kind}_limit": MeasureKind("when that is", "s", nearest_limit(kind)) for kind in LIMITS},
     "time_at_stop": MeasureKind(
         "time outside the joint's range, whether or not it has stops; of the arm, of any joint", "s", time_while(beyond)
     ),

@@ -101,6 +101,8 @@ def _asked(plant: Plant) -> Iterator[tuple[str, int | None]]:
         kinds += ["rms_current", *ENERGY] if motor is not None else []
         kinds += WINDING if motor is not None and motor.thermal is not None else ()
         kinds += [f"{word}_at_{kind}_limit" for kind in limits[i] for word in ("time", "first")]
+        fastest = feedback and getattr(command.reference, "stages", ())  # which leaves drives nothing but its margin
+        kinds += [f"{word}_{kind}_limit" for kind in limits[i] for word in ("share_of", "nearest")] if fastest else []
         kinds += ["time_at_stop", "first_at_stop"] if joint.limit is not None else []
         yield from ((kind, i) for kind in kinds)
 

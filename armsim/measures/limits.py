@@ -9,8 +9,8 @@ from typing import Any
 
 from armsim.actuation import limit_kinds
 from armsim.control import Controller
-from armsim.expr import Scalar, either, where
-from armsim.measures.aggregates import Smallest, TimeIntegral
+from armsim.expr import Scalar, either, maximum, where
+from armsim.measures.aggregates import Largest, Smallest, TimeIntegral, TimeOf
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
@@ -66,6 +66,23 @@ def beyond(request: Request) -> Acts:
 def limited(kind: str) -> Condition:
     """A limit of that kind acts, of `armsim.actuation.LIMITS`."""
     return lambda request: lambda now: [now.limits[i].get(kind, False) for i in request.indices]
+
+
+def share_of(kind: str) -> Callable[[Request], Largest]:
+    """Makes the measure of the largest share of a limit that any joint asked for uses."""
+
+    def make(request: Request) -> Largest:
+        def used(now: Moment) -> list[Scalar]:
+            return [reduce(maximum, [now.shares[i].get(kind, 0.0) for i in request.indices])]
+
+        return Largest((request.name,), ("",), used)
+
+    return make
+
+
+def nearest_limit(kind: str) -> Callable[[Request], Measure]:
+    """Makes the measure of when that is."""
+    return lambda request: TimeOf((request.name,), ("s",), share_of(kind)(request))
 
 
 def _outside(joint: Joint, q: Scalar) -> Any:

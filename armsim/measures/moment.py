@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from typing import Any
 
-from armsim.actuation import JointTorque, acting_limits
+from armsim.actuation import JointTorque, acting_limits, limit_kinds, limited_quantities
 from armsim.control import Controller
 from armsim.dynamics import frame_position
 from armsim.expr import Scalar, Scalars, absolute, minus
+from armsim.model import Joint
 from armsim.plant import Plant
 from armsim.plant.instant import Instant
 from armsim.plant.state import State
@@ -75,15 +77,31 @@ class Moment:
     @cached_property
     def limits(self) -> list[dict[str, Any]]:
         """Which limits of its drive act on every joint: conditions by kind, of `armsim.actuation.LIMITS`, of those there are."""
-        plant, command = self.plant, self.plant.command
+        command, found = self.plant.command, []
         if command is None:
-            return [{} for _ in plant.arm.joints]
-        bounds = command.limit if isinstance(command, Controller) else (None,) * plant.arm.n
-        found, rates = [], self.plant.arm.mechanism.of_drivers(self.x.qd)
-        for i, (joint, u, bound) in enumerate(zip(plant.arm.joints, self.commands, bounds, strict=True)):
+            return [{} for _ in self.plant.arm.joints]
+        for joint, u, bound, torque, rate in self._drives:
             bounded = {} if bound is None else {"command": absolute(u) >= bound}
-            found.append(bounded | acting_limits(joint, command.output, u, self.torques[i], rates[i]))
+            found.append(bounded | acting_limits(joint, command.output, u, torque, rate))
         return found
+
+    @cached_property
+    def shares(self) -> list[dict[str, Scalar]]:
+        """How much of each such limit is used."""
+        found = []
+        for joint, u, bound, torque, rate in self._drives:
+            used = limited_quantities(joint, torque, rate) | {"command": u}
+            limits = limit_kinds(joint) | ({} if bound is None else {"command": bound})
+            found.append({kind: absolute(used[kind]) / limit for kind, limit in limits.items()})
+        return found
+
+    @property
+    def _drives(self) -> Iterator[tuple[Joint, Scalar, Scalar | None, JointTorque, Scalar]]:
+        """Joints with their commands, limits of these, torques and drives' velocities."""
+        plant, command = self.plant, self.plant.command
+        bounds = command.limit if isinstance(command, Controller) else (None,) * plant.arm.n
+        rates = plant.arm.mechanism.of_drivers(self.x.qd)
+        return zip(plant.arm.joints, self.commands, bounds, self.torques, rates, strict=True)
 
     @cached_property
     def target(self) -> Scalars | None:

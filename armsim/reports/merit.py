@@ -86,6 +86,10 @@ def figure_lines(joints: Sequence[JointSummary], figures: ArmFigures, degrees: b
             worst = _worst(warm, "winding_temperature")
             parts.append(f"winding of {worst.name} at {number(_figure(worst, 'winding_temperature'), 3)} °C")
         lines.append(f"motors   {'; '.join(parts)}")
+    near = [(kind, joint.name, at) for joint in joints for kind, at in (_figure(joint, "shares") or {}).items()]
+    worst_of = {kind: max((it for it in near if it[0] == kind), key=lambda it: it[2].share) for kind, *_ in near}
+    parts = [f"{kind} {number(100 * at.share, 4)} % ({of}, at {at.time:.4g} s)" for kind, of, at in worst_of.values()]
+    lines += [f"limits   used at most: {', '.join(parts)}"] if parts else []
     return [wrapped(line) for line in lines]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from armsim.actuation import LIMITS
 from armsim.control import Constant, Controller
 from armsim.measures.figures import DISTURBANCE, ENERGY, RESPONSE, TOOL, TRACKING, WINDING, every
 from armsim.measures.limits import limits_of
@@ -52,6 +53,19 @@ class TimeAtLimit:
     first: float
 
 
+@record
+class LimitShare:
+    """How near to a limit a joint's drive ran.
+
+    Attributes:
+        share: Of the limit, at most.
+        time: When that was [s].
+    """
+
+    share: float
+    time: float
+
+
 @record(kw_only=True)
 class JointFigures:
     """Figures of a joint; None where it has none.
@@ -75,6 +89,7 @@ class JointFigures:
         energy_fed_back: By its motor [J].
         of_nominal: Share of the nominal current that `rms_current` is.
         limits: By kind, "stop" among them.
+        shares: Of limits by kind, of a run along a fastest motion; else None.
     """
 
     rise_time: float | None
@@ -95,6 +110,7 @@ class JointFigures:
     energy_fed_back: float | None
     of_nominal: float | None
     limits: dict[str, TimeAtLimit]
+    shares: dict[str, LimitShare] | None = field(default=None, metadata=OMIT)
 
 
 def of_run(run: Result) -> ArmFigures:
@@ -127,8 +143,13 @@ def of_joint(run: Result, i: int) -> JointFigures:
         for kind, name in kinds.items()
         if (time := figure(f"time_at_{name}"))
     }
-    share = None if nominal is None or current is None else current / nominal
-    return JointFigures(**found, of_nominal=share, limits=limits)
+    of_nominal = None if nominal is None or current is None else current / nominal
+    shares = {
+        kind: LimitShare(share, run.figures[f"nearest_{kind}_limit_{joint.name}"])
+        for kind in LIMITS
+        if (share := figure(f"share_of_{kind}_limit")) is not None
+    }
+    return JointFigures(**found, of_nominal=of_nominal, limits=limits, shares=shares or None)
 
 
 def way(run: Result, i: int) -> float:

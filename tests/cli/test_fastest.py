@@ -27,3 +27,15 @@ def test_a_motor_that_is_too_weak_is_told_with_the_place(armsim):
 def test_a_run_follows_it_and_stays_within_its_limits(armsim):
     told = json.loads(armsim("simulate", "arm5_fastest", "--json").out)
     assert told["status"] == "complete"
+    shares = {joint["name"]: joint["shares"]["command"] for joint in told["joints"]}
+    # its margin is 10 %, and the voltage of R1 is its limit up to the last hundredth
+    assert 0.899 < shares["R1"]["share"] < 0.9 * (1 + 1e-6)
+    assert 0.0 < shares["R1"]["time"] < 0.23
+    assert max(it["share"] for it in shares.values()) == shares["R1"]["share"]
+
+
+def test_the_summary_tells_how_near_to_its_limits_the_drives_ran(armsim):
+    lines = armsim("simulate", "arm5_fastest").out.splitlines()
+    (line,) = (line for line in lines if line.startswith("limits "))
+    assert line.startswith("limits   used at most: command 90 % (R1, at 0.")
+    assert not any(line.startswith("limits ") for line in armsim("simulate", "arm5_move").out.splitlines())

@@ -140,3 +140,22 @@ def test_a_command_that_is_just_the_supplys_voltage_is_not_at_its_limit(arms, gi
     moments = given(wheel(arms, MOTOR, "voltage", lambda t: 12.0, voltage=12.0, current=5.0), 1.0, 10, lambda t: 0.0)
     found = gathered(["time_at_voltage_limit", "time_at_current_limit"], moments)
     assert found == pytest.approx({"time_at_voltage_limit": 0, "time_at_current_limit": 1})
+
+
+def test_the_largest_share_of_every_limit_and_when_it_is_used(arms, given, gathered):
+    # 20 V/s of 40 V: Kp u / Ra at the shaft, u / Ra through the winding; the joint turns fastest at 0.5 s
+    limits = {"voltage": 40.0, "current": 16.0, "torque": 8.0, "speed": 15.0}
+    plant = wheel(arms, MOTOR, "voltage", lambda t: 20 * t, **limits)
+    moments = given(plant, 1.0, STEPS, lambda t: 0.0, qd=[lambda t: t * (1 - t)])
+    shares = {"voltage": 0.5, "speed": 0.25 * MOTOR.gear / 15, "current": 10 / 16, "torque": 5 / 8, "command": 0.0}
+    for kind, share in shares.items():
+        found = gathered([f"share_of_{kind}_limit_R1", f"share_of_{kind}_limit", f"nearest_{kind}_limit"], moments)
+        assert found[f"share_of_{kind}_limit_R1"] == found[f"share_of_{kind}_limit"] == pytest.approx(share)
+        at = {"speed": 0.5, "command": 0.0}.get(kind, 1.0)
+        assert found[f"nearest_{kind}_limit"] == pytest.approx(at, abs=1e-9)
+
+
+def test_a_drive_without_a_command_uses_shares_of_its_limits_too(arms, given, gathered):
+    plant = replace(wheel(arms, MOTOR, "voltage", None, speed=80.0), command=None)
+    moments = given(plant, 1.0, 10, lambda t: 0.0, qd=[lambda t: 4.0])
+    assert gathered(["share_of_speed_limit"], moments)["share_of_speed_limit"] == 0.5
