@@ -84,7 +84,8 @@ def look(w: Scalar, fastest: Scalar, *numbers: Scalar) -> list[Scalar]:
         fastest: Greatest speed.
         numbers: Of each row its kind (1: above; -1: below; 0: without u) and c₀, c₁, c₂.
     """
-    rows = [(numbers[i], Bound(*numbers[i + 1 : i + 4], i / 4)) for i in range(0, len(numbers), 4)]
+    given = [numbers[i : i + 4] for i in range(0, len(numbers), 4)]
+    rows = [(kind, Bound(c0, c1, c2, float(i))) for i, (kind, c0, c1, c2) in enumerate(given)]
     past = w * (1.0 + NEARLY)
 
     def lower(now: Bounds, row: Any) -> tuple[Bounds, Any]:

@@ -11,8 +11,8 @@ import numpy as np
 from armsim import sources
 from armsim.compile import BatchKernel
 from armsim.expr import Scalar, both, maximum, sqrt, trace, where
-from armsim.loading.path_limits import PathLimits, RowLabel
 from armsim.loading.admissible import ABSENT, NO_INERTIA, fitted, pieces_of
+from armsim.loading.path_limits import PathLimits, RowLabel
 from armsim.loading.phase_plane import PhasePlane, Unreachable
 from armsim.references.joint_path import JointPath
 from armsim.references.path_timing import PathTiming, divided
@@ -31,6 +31,7 @@ LOWERED = (
 )
 PARTS = 16.0  # into which an interval is split at most
 STIFF = 1.0  # duration of an interval times the decay of speed by its limit
+DIP = 0.5  # of the squared speed at the ends
 SWITCH = 1e-3  # relative: with less of a limit used at an end, another one takes over within the interval
 CLOSER = 10.0  # times that are given away there count so often, as instants of switching take few points
 SHORTEST = 1e-5  # of the duration: an interval that is not split any more, as its quintic would be rounding
@@ -39,7 +40,7 @@ REACHED = 1e-2  # relative: a limit that is nearer binds
 FEW = 100  # intervals: of fewer all are halved
 BEND = 0.15  # the angle √|c| h of s'' = c s + const in an interval: of a greater one it is halved
 TINY = 1e-300
-ENDS = [0, len(INNER) - 1]
+ENDS, MIDDLE = [0, len(INNER) - 1], len(INNER) // 2
 FASTEST = 1e6  # lengths of a path per second: no path speed is greater
 
 Extra = Callable[[Array, Array], Array]  # rows of the tool at path parameters, by the pieces of the path
@@ -61,24 +62,29 @@ class PathRows:
         self.path, self.limits, self.extra = path, limits, extra
         self.labels = [*limits.labels, *labels]
 
-    def at(self, s: Array, k: Array, direction: Array) -> Array:
-        """Rows at path parameters, by the pieces k and the directions of the joints' motions."""
-        rows = self.limits.rows(*self.path.at(s, k), direction)
+    def at(self, s: Array, k: Array) -> Array:
+        """Rows at path parameters, by the pieces k."""
+        motion = self.path.at(s, k)
+        return self._along(s, k, motion, np.sign(motion[1]))
+
+    def between(self, begin: Array, end: Array) -> Array:
+        """Rows at parts of intervals, shape (N, R, parts, 4)."""
+        parts = begin[:, None] + INNER * (end - begin)[:, None]
+        parts[:, -1] = end
+        s, k = parts.ravel(), np.repeat(self.path.piece((begin + end) / 2), len(INNER))
+        motion = self.path.at(s, k)
+        direction = np.sign(motion[1]).reshape(*parts.shape, -1)
+        direction[:, ENDS] = direction[:, [MIDDLE]]  # at an end a joint may turn back
+        rows = self._along(s, k, motion, direction.reshape(len(s), -1)).reshape(*parts.shape, -1, 4)
+        return np.ascontiguousarray(np.swapaxes(rows, 1, 2))
+
+    def _along(self, s: Array, k: Array, motion: tuple[Array, Array, Array], direction: Array) -> Array:
+        """Rows of a motion q, q' and q'' with the directions of the joints."""
+        rows = self.limits.rows(*motion, direction)
         if self.extra is None:
             return rows
         middle = (self.path.breaks[k] + self.path.breaks[k + 1]) / 2
         return np.concatenate([rows, self.extra(s, middle)], axis=1)
-
-    def between(self, begin: Array, end: Array) -> Array:
-        """Rows at parts of intervals, shape (N, R, parts, 4)."""
-        parts, middle = begin[:, None] + INNER * (end - begin)[:, None], (begin + end)[:, None] / 2
-        parts[:, -1] = end
-        k = np.repeat(self.path.piece(middle), len(INNER), axis=1)
-        inside = parts.copy()  # at an end a joint may turn back: its direction is that within the interval
-        inside[:, ENDS] = middle
-        direction = np.sign(self.path.at(inside.ravel(), k.ravel())[1])
-        rows = self.at(parts.ravel(), k.ravel(), direction).reshape(*parts.shape, -1, 4)
-        return np.ascontiguousarray(np.swapaxes(rows, 1, 2))
 
     def still(self, s: Array) -> Array:
         """By how much limits of joints are exceeded where the arm stands still, relative, shape (m, rows)."""
@@ -139,7 +145,7 @@ class LimitGrid:
     def lower(self, over: Array) -> None:
         """Lower limits by what exceeds them, shape (N, R), and more each time that it does not help."""
         on = over > AIM
-        self.less += np.where(on, 1.2 * self.urge * over + AIM, 0.0)
+        self.less += np.where(on, 1.5 * self.urge * over + AIM, 0.0)
         self.urge = np.where(on, 2.0 * self.urge, 1.0)
         self.renew(on.any(axis=1))
 
@@ -232,8 +238,7 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
         over, row, most = used(timing, grid.given)
         worst = most[every, row]
         lost, decay = losses(timing, grid.given[every, row], over)
-        turning = (timing.begin < 0.0) & (timing.end > 0.0)
-        stiff = ((decay > STIFF) | turning) & (grid.share == 0.5)
+        stiff = ((decay > STIFF) | dips(timing)) & (grid.share == 0.5)
         parts = lost * (len(lost) / accuracy if lost.sum() > accuracy else 0.0)
         parts = np.maximum(np.cbrt(parts), np.where(stiff, 0.0, worst / LOWERED))
         split = (parts > 1.0) & (timing.h > SHORTEST * timing.h.sum()) & (len(s) < MOST_POINTS)
@@ -243,7 +248,7 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
                 best, found = worst.max(), timing
             if best < HELD and not stiff.any():
                 break
-        grid.share = np.where(stiff, grid.given[every, row, len(INNER) // 2, 0] > 0.0, grid.share)
+        grid.share = np.where(stiff, grid.given[every, row, MIDDLE, 0] > 0.0, grid.share)
         grid.lower(np.where((stiff | split)[:, None], 0.0, most))
         if split.any():
             grid.split(divided(timing, np.where(split, np.minimum(parts, PARTS), 1.0)).s)
@@ -263,7 +268,7 @@ def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Arra
         nearest: The nearest row of each at its parts, shape (N, parts, 4).
         over: By how much rows are exceeded, shape (N, parts).
     """
-    A, B, C, _ = nearest[:, len(INNER) // 2].T
+    A, B, C, _ = nearest[:, MIDDLE].T
     h = np.where(np.isfinite(timing.h), timing.h, 0.0)
     total, w = h.sum(), np.diff(timing.s) / timing.h
     mean = (timing.s[-1] - timing.s[0]) / total
@@ -274,6 +279,14 @@ def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Arra
     lasts = np.where(switches, 0.0, inert * total / (inert + pull * total))
     lost = slower * (w / mean**2 * lasts + np.where(switches, CLOSER, 1.0) * h / (w + TINY)) / total
     return np.where(h > 0.0, lost, np.inf), np.where(inert > NO_INERTIA, pull * h / inert, 0.0)
+
+
+def dips(timing: PathTiming) -> Array:
+    """Whether the speed falls within an interval to much less than at its ends: the path could come to rest and turn back."""
+    squares, (begin, end) = timing.w**2, timing[2:4]
+    inside = (begin < 0.0) & (end > 0.0)
+    least = squares[:-1] - np.diff(timing.s) * begin**2 / np.where(inside, end - begin, 1.0)
+    return inside & (least < DIP * np.minimum(squares[1:], squares[:-1]))
 
 
 def smooth(timing: PathTiming) -> PathTiming:

@@ -147,9 +147,9 @@ class FastestReference:
         where = f"{100.0 * (s - begin) / (end - begin):.4g} % along it"
         there = np.array([s])
         k = rows.path.piece(there)
-        q, slope, _ = rows.path.at(there, k)
+        q = rows.path.at(there, k)[0]
         where += f", at q = [{', '.join(f'{x:.5g}' for x in q[0])}]"
-        needs = {"stand still": rows.still(there)[0], "move on slowly": rows.at(there, k, np.sign(slope))[0, :, 3]}
+        needs = {"stand still": rows.still(there)[0], "move on slowly": rows.at(there, k)[0, :, 3]}
         what, over = next(((what, x) for what, x in needs.items() if x.max() > 0.0), ("", np.zeros(1)))
         if left is not None:
             found, mend = left[1], "keep it within the ranges of the joints, whose stops push back"

@@ -97,7 +97,7 @@ class PathLimits:
         return 0.0 if motor is None or motor.efficiency is None else 1.0 - motor.efficiency
 
     def along(self, *x: Scalar) -> list[Scalar]:
-        """Rows by joint positions, their derivatives q' and q'' by the path parameter, and directions -1, 0 or 1 of the joints."""
+        """Rows by joint positions, their derivatives q' and q'' by the path parameter, and the joints' directions, -1, 0 or 1."""
         arm, n, joints = self.arm, self.arm.n, self.joints
         q, slope, second, direction = (x[k * n : (k + 1) * n] for k in range(4))
         still = [0.0] * n
@@ -120,8 +120,8 @@ class PathLimits:
         for i, most in self.speeds.items():
             rows += [0.0, 0.0, abs(slope[i]) / most, -1.0]
         for way in (1.0, -1.0):
-            for x, y, most in zip(slope, second, self.accelerations):
-                rows += [way * x / most, way * y / most, 0.0, -1.0]
+            for rise, bend, most in zip(slope, second, self.accelerations):
+                rows += [way * rise / most, way * bend / most, 0.0, -1.0]
         return rows
 
     def rows(self, q: Array, slope: Array, second: Array, direction: Array) -> Array:

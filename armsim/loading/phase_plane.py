@@ -137,11 +137,11 @@ class Sweeps:
             for low, high in targets:
 
                 def more(*now: Interval, low: Scalar = low, high: Scalar = high) -> list[Interval]:
-                    slow, fast = shifted(least, f, -1.0), shifted(most, f)
+                    slow, fast, made = shifted(least, f, -1.0), shifted(most, f), list(now)
                     for span in positive([slow[0] + high, *slow[1:]], *speeds):
                         for it in positive([fast[0] - low, *fast[1:]], *span):
-                            now = joined(now, it)
-                    return list(now)
+                            made = joined(made, it)
+                    return made
 
                 found = when(both(low <= high, speeds[0] <= speeds[1]), more, *found)
             return found, ()

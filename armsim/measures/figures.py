@@ -89,6 +89,7 @@ def _asked(plant: Plant) -> Iterator[tuple[str, int | None]]:
     command = plant.command
     feedback = isinstance(command, Controller)
     ends = isinstance(command, Controller) and command.reference.ends
+    fastest = isinstance(command, Controller) and bool(getattr(command.reference, "stages", ()))  # at limits all along
     if feedback:
         yield from ((kind, None) for kind in TOOL)
     if any(joint.electric_motor is not None for joint in joints):
@@ -101,7 +102,6 @@ def _asked(plant: Plant) -> Iterator[tuple[str, int | None]]:
         kinds += ["rms_current", *ENERGY] if motor is not None else []
         kinds += WINDING if motor is not None and motor.thermal is not None else ()
         kinds += [f"{word}_at_{kind}_limit" for kind in limits[i] for word in ("time", "first")]
-        fastest = feedback and getattr(command.reference, "stages", ())  # which leaves drives nothing but its margin
         kinds += [f"{word}_{kind}_limit" for kind in limits[i] for word in ("share_of", "nearest")] if fastest else []
         kinds += ["time_at_stop", "first_at_stop"] if joint.limit is not None else []
         yield from ((kind, i) for kind in kinds)

@@ -14,7 +14,7 @@ from armsim.references.spline import cubic_spline
 
 Array = Any  # numpy's
 STILL = 1e-9  # relative: a joint that moves so much less than the fastest one is rounding, and does not move
-BISECTIONS = 50
+ITERATIONS = 12
 LEAST = 3e-5  # relative: points of a grid are so far from each other
 
 
@@ -64,11 +64,14 @@ class JointPath(NamedTuple):
         before, after = self.at(s[:-1], k)[1], self.at(s[1:], k)[1]
         i, j = np.nonzero(before * after < 0.0)
         low, high, k, falling = s[i], s[i + 1], k[i], before[i, j] < 0.0
-        for _ in range(BISECTIONS):
-            middle = (low + high) / 2
-            on = (self.at(middle, k)[1][np.arange(len(j)), j] < 0.0) == falling
-            low, high = np.where(on, middle, low), np.where(on, high, middle)
-        turning = np.sort(low)
+        at = (low + high) / 2
+        for _ in range(ITERATIONS if len(j) else 0):  # Newton's, within what is left of the interval
+            slope, second = (x[np.arange(len(j)), j] for x in self.at(at, k)[1:])
+            on = (slope < 0.0) == falling
+            low, high = np.where(on, at, low), np.where(on, high, at)
+            at = at - slope / np.where(second == 0.0, 1.0, second)
+            at = np.where((low <= at) & (at <= high), at, (low + high) / 2)
+        turning = np.sort(at)
         turning = turning[np.diff(turning, prepend=-np.inf) > LEAST * (end - begin)]
         return _joined(_joined(self.breaks, turning), s)
 
