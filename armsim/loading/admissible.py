@@ -37,7 +37,7 @@ class Bound(NamedTuple):
     row: Scalar
 
 
-class Bounds(NamedTuple):
+class Envelopes(NamedTuple):
     """The lowest quadratics of each kind at a speed: what u is at most, what -u is at most, and what is not negative."""
 
     most: Bound
@@ -49,7 +49,7 @@ class Bounds(NamedTuple):
         return chosen(kind > 0.5, self.most, chosen(kind < -0.5, self.least, self.free))
 
 
-OPEN = Bounds(*[Bound(ABSENT, 0.0, 0.0, -1.0)] * 3)
+OPEN = Envelopes(*[Bound(ABSENT, 0.0, 0.0, -1.0)] * 3)
 
 
 def value(c: Sequence[Scalar], w: Scalar) -> Scalar:
@@ -88,13 +88,13 @@ def look(w: Scalar, fastest: Scalar, *numbers: Scalar) -> list[Scalar]:
     rows = [(kind, Bound(c0, c1, c2, float(i))) for i, (kind, c0, c1, c2) in enumerate(given)]
     past = w * (1.0 + NEARLY)
 
-    def lower(now: Bounds, row: Any) -> tuple[Bounds, Any]:
+    def lower(now: Envelopes, row: Any) -> tuple[Envelopes, Any]:
         kind, c = row
         less: Any = False
         for x, y in reversed([*zip(*([value(b, past), b.c1 + 2.0 * past * b.c2, b.c2] for b in (c, now.of(kind))))]):
             less = either(x < y, both(x <= y, less))  # where they are alike the derivatives count
         on = kind > 0.5, kind < -0.5, abs(kind) < 0.5
-        return Bounds(*(chosen(both(less, this), c, b) for this, b in zip(on, now, strict=True))), ()
+        return Envelopes(*(chosen(both(less, this), c, b) for this, b in zip(on, now, strict=True))), ()
 
     bounds, _ = scan(OPEN, lower, rows)
 
