@@ -8,7 +8,6 @@ Where two rows leave no gap, the speeds up to their next root are passed at once
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from armsim import sources
 from armsim.compile import BatchKernel
-from armsim.expr import Scalar, both, chosen, either, maximum, minimum, scan, sqrt, trace, where
+from armsim.expr import Scalar, Scalars, both, chosen, either, maximum, minimum, scan, sqrt, trace, where
 
 Array = Any  # numpy's
 ABSENT = 1e30  # a bound of u where there is none, and a speed beyond all
@@ -52,12 +51,12 @@ class Envelopes(NamedTuple):
 OPEN = Envelopes(*[Bound(ABSENT, 0.0, 0.0, -1.0)] * 3)
 
 
-def value(c: Sequence[Scalar], w: Scalar) -> Scalar:
+def value(c: Scalars, w: Scalar) -> Scalar:
     """c₀ + c₁ w + c₂ w²"""
     return c[0] + w * (c[1] + w * c[2])
 
 
-def roots(c: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
+def roots(c: Scalars) -> tuple[Scalar, Scalar]:
     """The speeds at which a quadratic falls through 0 and at which it rises; beyond all speeds, or below 0, without one."""
     square = c[1] * c[1] - 4.0 * c[0] * c[2]
     real = square > 0.0

@@ -208,7 +208,11 @@ def used(timing: PathTiming, rows: Array) -> tuple[Array, Array, Array]:
     """
     (count, R, parts), (w, begin, end) = rows.shape[:3], timing[1:4]
     found = np.empty((count, R + 1, parts + 4))
-    given = np.array([*[-ABSENT] * (parts + 1), 0.0, 0.0]), rows, np.column_stack([w[:-1], begin, end, np.diff(timing.s)])
+    given = (
+        np.array([*[-ABSENT] * (parts + 1), 0.0, 0.0]),
+        rows,
+        np.column_stack([w[:-1], begin, end, np.diff(timing.s)]),
+    )
     exceeding()([(x.ctypes.data, x.strides[0] * (x.ndim > 1)) for x in given], found.ctypes.data, count, R, True)
     return found[:, R - 1, :parts], found[:, R - 1, parts + 1].astype(int), found[:, :-1, -1]
 

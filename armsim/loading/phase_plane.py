@@ -25,13 +25,13 @@ import numpy as np
 
 from armsim import sources
 from armsim.compile import BatchKernel
-from armsim.expr import Scalar, both, chosen, leaves, maximum, minimum, negated, scan, trace, when, where
+from armsim.expr import Scalar, Scalars, both, chosen, leaves, maximum, minimum, negated, scan, trace, when, where
 from armsim.loading.admissible import ABSENT, EMPTY, LOWER, NEARLY, UPPER, WIDTH, fitted, roots, value
 from armsim.references.path_timing import PathTiming, durations
 
 Array = Any  # numpy's
 Interval = tuple[Scalar, Scalar]  # empty where its end is below its beginning
-Piece = tuple[Interval, Sequence[Scalar], Sequence[Scalar]]  # speeds, coefficients of the least and the greatest acceleration
+Piece = tuple[Interval, Scalars, Scalars]  # speeds, coefficients of the least and the greatest acceleration
 SLACKS = (1e-13, 1e-10, 1e-7, 1e-4)  # of w² against its scale: rounding by which a speed may miss what can be reached
 ISLANDS = 3  # intervals of speeds at a point that are kept apart; of more, those that are found last are given up
 COUNTS = (4, 8, 16, 32, 64, 128, 256)  # of pieces: for which machine code is made
@@ -41,7 +41,7 @@ class Unreachable(Exception):
     """No speed leads on: at which path parameter, and the rows that do not let it."""
 
 
-def positive(c: Sequence[Scalar], first: Scalar, last: Scalar) -> tuple[Interval, Interval]:
+def positive(c: Scalars, first: Scalar, last: Scalar) -> tuple[Interval, Interval]:
     """Where in an interval of speeds a quadratic is not negative: two intervals, which may be empty."""
     falls, rises = roots(c)
     never, bent = both(c[0] < 0.0, both(abs(c[1]) <= 0.0, abs(c[2]) <= 0.0)), c[2] < 0.0
@@ -49,12 +49,12 @@ def positive(c: Sequence[Scalar], first: Scalar, last: Scalar) -> tuple[Interval
     return (where(bent, begin, first), minimum(last, where(never, -1.0, falls))), (where(bent, ABSENT, begin), last)
 
 
-def shifted(c: Sequence[Scalar], factor: Scalar, sign: float = 1.0) -> tuple[Scalar, Scalar, Scalar]:
+def shifted(c: Scalars, factor: Scalar, sign: float = 1.0) -> tuple[Scalar, Scalar, Scalar]:
     """Coefficients of sign (w² + factor c)."""
     return sign * factor * c[0], sign * factor * c[1], sign * (1.0 + factor * c[2])
 
 
-def greatest(c: Sequence[Scalar], first: Scalar, last: Scalar) -> Scalar:
+def greatest(c: Scalars, first: Scalar, last: Scalar) -> Scalar:
     """The greatest value of a quadratic on an interval."""
     bent = c[2] < 0.0
     top = -c[1] / where(bent, 2.0 * c[2], 1.0)
@@ -62,7 +62,7 @@ def greatest(c: Sequence[Scalar], first: Scalar, last: Scalar) -> Scalar:
     return maximum(maximum(value(c, first), value(c, last)), value(c, where(inside, top, first)))
 
 
-def pairs(numbers: Sequence[Scalar]) -> list[Interval]:
+def pairs(numbers: Scalars) -> list[Interval]:
     """Intervals of their ends."""
     return [*zip(numbers[::2], numbers[1::2], strict=True)]
 
@@ -101,13 +101,13 @@ class Sweeps:
         self.backward = self.kernel(self.reaching, 2 * ISLANDS, width)
         self.forward = self.kernel(self.fastest, 1, width + 1 + 2 * ISLANDS)
 
-    def kernel(self, step: Callable[..., Sequence[Scalar]], state: int, width: int) -> BatchKernel:
+    def kernel(self, step: Callable[..., Scalars], state: int, width: int) -> BatchKernel:
         """The kernel of a step, which is traced only if its code is not in the cache."""
         names = [f"x{i}" for i in range(state + width)]
         key = f"{step.__name__} {self.count} {sources.digest(sources.LOADED)}"
         return BatchKernel(lambda: trace(step, names, "sweep"), lanes=1, widths=[state, width], key=key, repeats=True)
 
-    def pieces(self, numbers: Sequence[Scalar]) -> tuple[list[Piece], list[Piece]]:
+    def pieces(self, numbers: Scalars) -> tuple[list[Piece], list[Piece]]:
         """Those at the beginning of an interval, and at its end."""
         made = (numbers[i : i + WIDTH] for i in range(0, len(numbers), WIDTH))
         every: list[Piece] = [((x[0], x[1]), list(x[2:5]), list(x[5:])) for x in made]
@@ -169,7 +169,9 @@ class Sweeps:
                 first, last = common(it, speeds)
                 for k, slack in enumerate(SLACKS):
 
-                    def reach(*now: Scalar, first: Scalar = first, last: Scalar = last, slack: float = slack) -> list[Scalar]:
+                    def reach(
+                        *now: Scalar, first: Scalar = first, last: Scalar = last, slack: float = slack
+                    ) -> list[Scalar]:
                         extra = slack * scale
                         for span in positive([near[0] + square + f * b + extra, *near[1:]], first, last):
                             for start, top in positive([far[0] - square - f * a + extra, *far[1:]], *span):
