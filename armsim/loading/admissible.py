@@ -27,7 +27,7 @@ WIDTH = 8  # numbers of a piece that sweeps take: first and last speed, c₀ c�
 LOWER, UPPER = 8, 9  # columns behind them: rows of the least and the greatest acceleration
 
 
-class Bound(NamedTuple):
+class Quadratic(NamedTuple):
     """A quadratic c₀ + c₁ w + c₂ w², and the row that it is from."""
 
     c0: Scalar
@@ -39,16 +39,16 @@ class Bound(NamedTuple):
 class Envelopes(NamedTuple):
     """The lowest quadratics of each kind at a speed: what u is at most, what -u is at most, and what is not negative."""
 
-    most: Bound
-    least: Bound
-    free: Bound
+    most: Quadratic
+    least: Quadratic
+    free: Quadratic
 
-    def of(self, kind: Scalar) -> Bound:
+    def of(self, kind: Scalar) -> Quadratic:
         """That of a kind of rows: 1, -1 or 0."""
         return chosen(kind > 0.5, self.most, chosen(kind < -0.5, self.least, self.free))
 
 
-OPEN = Envelopes(*[Bound(ABSENT, 0.0, 0.0, -1.0)] * 3)
+OPEN = Envelopes(*[Quadratic(ABSENT, 0.0, 0.0, -1.0)] * 3)
 
 
 def value(c: Scalars, w: Scalar) -> Scalar:
@@ -84,7 +84,7 @@ def look(w: Scalar, fastest: Scalar, *numbers: Scalar) -> list[Scalar]:
         numbers: Of each row its kind (1: above; -1: below; 0: without u) and c₀, c₁, c₂.
     """
     given = [numbers[i : i + 4] for i in range(0, len(numbers), 4)]
-    rows = [(kind, Bound(c0, c1, c2, float(i))) for i, (kind, c0, c1, c2) in enumerate(given)]
+    rows = [(kind, Quadratic(c0, c1, c2, float(i))) for i, (kind, c0, c1, c2) in enumerate(given)]
     past = w * (1.0 + NEARLY)
 
     def lower(now: Envelopes, row: Any) -> tuple[Envelopes, Any]:
