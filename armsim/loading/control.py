@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from armsim import document
 from armsim.control import (
@@ -31,17 +30,16 @@ from armsim.expr import Scalar, Scalars, absolute, where
 from armsim.files.faults import Fault
 from armsim.loading.build import build_robot
 from armsim.loading.checked import ScenarioFile
+from armsim.loading.frames import JointUnits
 from armsim.loading.reference import build_reference
 from armsim.model import Arm
-
-Numbers = Callable[[Any, tuple[Scalar, ...]], tuple[Scalar, ...]]  # positions of a file in SI units; a default for None
 
 
 def build_controller(
     file: ScenarioFile,
     scenario: document.Scenario,
     arm: Arm,
-    si: Numbers,
+    units: JointUnits,
     period: float | None,
     inputs: OpenLoop | None,
 ) -> Controller:
@@ -51,60 +49,57 @@ def build_controller(
         file: The scenario's file, checked.
         scenario: Its content, settled.
         arm: The arm.
-        si: Converts joint positions.
+        units: Of the file.
         period: Sample time [s]; None for continuous control.
         inputs: Commands of time that are added.
     """
-    control, parameters = scenario.control, scenario.parameters
+    control = scenario.control
     assert control is not None  # or there is no controller
     output, feedforward = control.output, control.feedforward
     known = arm if file.model is None else build_robot(file.model.document)
-    limit = tuple(control.limit or [None] * arm.n)
-    reference: Reference = Constant(si(control.target, arm.initial))
+    limit = greatest_commands(control, arm.n)
+    reference: Reference = Constant(units.si(control.target, arm.initial))
     if control.reference is not None:
-        start = si(scenario.initial.q, arm.initial)
-        asked, degrees = control.reference, scenario.degrees
-        reference = build_reference(asked, parameters, arm, degrees, start, output, limit)
+        start = units.si(scenario.initial.q, arm.initial)
+        reference = build_reference(control.reference, scenario.parameters, arm, units, start, (output, limit))
     late = file.steps.delay_in_periods
     return Controller(
-        law=build_law(control, parameters, arm, known, limit, reference, (period or 0.0) * late, si),
+        law=build_law(scenario, arm, known, units, reference, (period or 0.0) * late),
         output=output,
         reference=reference,
         limit=limit,
         feedforward=None if feedforward == "none" else Feedforward(feedforward, known, output),
         inputs=inputs,
         period=period,
-        encoder=None if control.encoder is None else build_encoder(control.encoder, arm, si),
+        encoder=None if control.encoder is None else build_encoder(control.encoder, arm, units),
         delay=late,
     )
 
 
+def greatest_commands(control: document.Control, n: int) -> tuple[Scalar | None, ...]:
+    """The limits of a controller's commands, n of them; None for none."""
+    return tuple(control.limit or [None] * n)
+
+
 def build_law(
-    control: document.Control,
-    parameters: Mapping[str, Scalar],
-    arm: Arm,
-    model: Arm,
-    limit: tuple[Scalar | None, ...],
-    reference: Reference,
-    delay: float,
-    si: Numbers,
+    scenario: document.Scenario, arm: Arm, model: Arm, units: JointUnits, reference: Reference, delay: float
 ) -> FeedbackLaw:
     """The law of feedback.
 
     Args:
-        control: The scenario's, settled.
-        parameters: The scenario's, by name.
+        scenario: Settled.
         arm: The arm.
         model: The arm as the controller knows it.
-        limit: Of its commands.
+        units: Of the file.
         reference: What the joints should do.
         delay: From a sample to its command [s].
-        si: Converts joint positions.
     """
-    law = control.law
+    control = scenario.control
+    assert control is not None  # or there is no law
+    law, limit = control.law, greatest_commands(control, arm.n)
     if control.task:
         axes = tuple(AXES.index(axis) for axis, _ in control.task)
-        frame, posture = model.frame(control.frame or arm.tool.name), build_posture(control.posture, arm.n, si)
+        frame, posture = model.frame(control.frame or arm.tool.name), build_posture(control.posture, arm.n, units)
         return OperationalSpace(law, control.output, model, frame, axes, tuple(control.kp), tuple(control.kd), posture)
     if law == "state_feedback":
         return StateFeedback(control.K)
@@ -115,7 +110,7 @@ def build_law(
         assert cost is not None  # the law needs one
         q, qd, beyond = (tuple(cost.entries[key] or [0.0] * arm.n) for key in ("q", "qd", "range"))
         weights = CostWeights(q, qd, tuple(cost.command), beyond, cost.end)
-        creep = None if control.creep is None else si(control.creep, ())
+        creep = None if control.creep is None else units.si(control.creep)
         return Predictive(
             control.output, model, reference, limit, weights, control.horizon / stages, stages, delay, creep
         )
@@ -123,7 +118,7 @@ def build_law(
         return FunctionLaw(arm.n)
     if law == "expression":
         formulas = tuple(command.formula for command in control.command)
-        return Expressions(formulas, replace(model, frames=arm.frames), dict(parameters))
+        return Expressions(formulas, replace(model, frames=arm.frames), dict(scenario.parameters))
     zeros: Scalars = [0.0] * arm.n
     kp, ki, kd = (tuple(control.entries[key] or zeros) for key in ("kp", "ki", "kd"))
     clamped = control.anti_windup == "clamping"
@@ -165,11 +160,11 @@ def task_doubts(command: Controller, control: document.Control, q: Sequence[floa
         yield Fault(place, "control.posture", expected, f"none for {-left} of them", f"add for example {mend}")
 
 
-def build_posture(posture: document.Posture | None, n: int, si: Numbers) -> Posture:
+def build_posture(posture: document.Posture | None, n: int, units: JointUnits) -> Posture:
     """What n joints do besides a tool's task."""
     if posture is None:
         return Posture(None, (0.0,) * n, (0.0,) * n)
-    hold = None if posture.q is None else Constant(si(posture.q, ()))
+    hold = None if posture.q is None else Constant(units.si(posture.q))
     return Posture(hold, tuple(posture.kp), tuple(posture.kd))
 
 
@@ -179,10 +174,10 @@ def _reset_time(kp: Scalar, ki: Scalar) -> Scalar:
     return where(sound, absolute(where(sound, kp, 1.0) / where(sound, ki, 1.0)), 1.0)
 
 
-def build_encoder(encoder: document.Encoder, arm: Arm, si: Numbers) -> Encoder:
+def build_encoder(encoder: document.Encoder, arm: Arm, units: JointUnits) -> Encoder:
     """The encoders of all joints."""
     n, on_motor = arm.n, encoder.on == "motor"
     counts: Sequence[Scalar | None] = encoder.counts or [None] * n
     steps = [None if count is None else step_of(arm, i, count, on_motor) for i, count in enumerate(counts)]
-    noise = si(encoder.noise, (0.0,) * n)
+    noise = units.si(encoder.noise, (0.0,) * n)
     return Encoder(tuple(steps), noise, tuple(encoder.filter or [None] * n), encoder.seed, on_motor)

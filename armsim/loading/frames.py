@@ -3,13 +3,45 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from armsim import document
-from armsim.expr import sqrt
-from armsim.model import JOINT_TYPES
-from armsim.spatial import IDENTITY, Matrix, Pose, Scalar, Vector, X, Y, Z, rotation_rpy, rotation_x, rotation_z
+from armsim.expr import Scalar, Scalars, sqrt
+from armsim.model import JOINT_TYPES, Joint
+from armsim.records import record
+from armsim.spatial import IDENTITY, Matrix, Pose, Vector, X, Y, Z, rotation_rpy, rotation_x, rotation_z
 
 RADIANS = math.pi / 180
+
+
+@record
+class JointUnits:
+    """The units of a file's joint positions.
+
+    Attributes:
+        degrees: Whether its angles are degrees.
+        joints: The joints.
+    """
+
+    degrees: bool
+    joints: Sequence[Joint]
+
+    @property
+    def angle(self) -> float:
+        """An angle of the file [rad]."""
+        return RADIANS if self.degrees else 1.0
+
+    def si(self, values: Scalars | None, default: tuple[Scalar, ...] = ()) -> tuple[Scalar, ...]:
+        """Positions of all joints, or their rates [rad or m]; the default for None."""
+        return (
+            default
+            if values is None
+            else tuple(
+                x * (self.angle if joint.kind.turns else 1.0) for x, joint in zip(values, self.joints, strict=True)
+            )
+        )
+
+
 AXES = {"x": X, "y": Y, "z": Z}
 
 

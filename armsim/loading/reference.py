@@ -14,7 +14,7 @@ from armsim.document.reference import LIMITS, OSCILLATIONS
 from armsim.expr import Scalar, Scalars
 from armsim.files.faults import Fault
 from armsim.formulas.quantity import Quantity
-from armsim.loading.frames import RADIANS
+from armsim.loading.frames import RADIANS, JointUnits
 from armsim.loading.signals import build_signal
 from armsim.model import Arm
 from armsim.references import (
@@ -50,6 +50,7 @@ FASTEST = {
     "trapezoid": fastest_trapezoid,
     "jerk_limited": fastest_s_curve,
 }
+DriveLimit = tuple[str, Sequence[Scalar | None]]  # what commands of the drives are, and the greatest of each joint's
 NO_TIME = 1e-9  # relative, of times
 ORDERS = {"linear": 1, "cubic": 3, "quintic": 5}
 ANGLES = (
@@ -65,10 +66,9 @@ def build_reference(
     reference: document.Reference,
     parameters: Mapping[str, Scalar],
     arm: Arm,
-    degrees: bool,
+    units: JointUnits,
     initial_q: Scalars,
-    output: str = "torque",
-    command: Sequence[Scalar | None] = (),
+    limit: DriveLimit,
 ) -> Reference:
     """The motion of a scenario's `control.reference`.
 
@@ -76,33 +76,27 @@ def build_reference(
         reference: As the file has it, settled.
         parameters: The scenario's, by name.
         arm: The arm, n joints.
-        degrees: Whether its angles are degrees.
+        units: Of the file.
         initial_q: Joint positions at the start [rad or m], n scalars.
-        output: What commands of the drives are.
-        command: Their limits, n of them, None for none.
+        limit: Of the drives' commands.
     """
-    turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
     if reference.fastest:
-        return _fastest(reference, arm, turns, degrees, initial_q, output, command)
+        return _fastest(reference, arm, units, initial_q, limit)
     if reference.rows is not None:
         return _recorded(reference.rows)
     if reference.q is not None:
-        return Formulas(tuple(build_signal(q, parameters) for q in reference.q), tuple(turns))
+        return Formulas(tuple(build_signal(q, parameters) for q in reference.q), units.si([1.0] * arm.n))
     if reference.of_tool:
         from armsim.loading.tool_reference import build_tool_motion  # which takes numpy
 
         profile = reference.joined_by
         laws = SCALINGS.get(profile, quintic), FASTEST[profile]
-        return build_tool_motion(reference, arm, turns, RADIANS if degrees else 1.0, initial_q, *laws)
-    x = _limits_scaled(reference, turns)
+        return build_tool_motion(reference, arm, units, initial_q, *laws)
+    x = _in_si(reference, units)
     if x.profile in OSCILLATIONS:
-        return _oscillation(x, [RADIANS if degrees else 1.0] * arm.n, initial_q)
-    points = [_scaled(point, turns) for point in x.via]
+        return _oscillation(x, units.angle, initial_q)
+    points = [units.si(point) for point in x.via]
     return _timed(x, points, initial_q) if x.times is not None else _limited(x, points, initial_q)
-
-
-def _scaled(values: Scalars, factors: Sequence[float]) -> tuple[Scalar, ...]:
-    return tuple(x * factor for x, factor in zip(values, factors, strict=True))
 
 
 def _timed(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q: Scalars) -> Reference:
@@ -131,44 +125,38 @@ def _limited(x: document.Reference, points: list[tuple[Scalar, ...]], initial_q:
     )
 
 
-def _oscillation(x: document.Reference, turns: Sequence[float], initial_q: Scalars) -> Reference:
+def _oscillation(x: document.Reference, angle: float, initial_q: Scalars) -> Reference:
     offset = tuple(initial_q) if x.offset is None else x.offset
     if x.profile == "chirp":
         return Chirp(offset, x.amplitude, x.frequency, x.end_frequency, x.duration, x.sweep or "linear")
-    phase = (0.0,) * len(offset) if x.phase is None else _scaled(x.phase, turns)
+    phase = (0.0,) * len(offset) if x.phase is None else tuple(phase * angle for phase in x.phase)
     if x.profile == "sinusoid":
         return Sinusoid(offset, x.amplitude, x.frequency, phase)
     return Multisine(offset, x.amplitude, x.frequencies, phase)
 
 
 def _fastest(
-    reference: document.Reference,
-    arm: Arm,
-    turns: Sequence[float],
-    degrees: bool,
-    initial_q: Scalars,
-    output: str,
-    command: Sequence[Scalar | None],
+    reference: document.Reference, arm: Arm, units: JointUnits, initial_q: Scalars, limit: DriveLimit
 ) -> Reference:
     """The fastest motion along the path that a reference describes; see `build_reference`."""
     from armsim.loading.fastest_reference import ORDERS, FastestReference  # which takes numpy
     from armsim.loading.tool_reference import ToolPath
 
-    x = reference if reference.of_tool else _limits_scaled(reference, turns)
-    fastest = FastestReference(x, arm, output, command or [None] * arm.n)
+    x = reference if reference.of_tool else _in_si(reference, units)
+    fastest = FastestReference(x, arm, *limit)
     if reference.of_tool:
-        return fastest.of_tool(ToolPath(x, arm, turns, RADIANS if degrees else 1.0), initial_q)
+        return fastest.of_tool(ToolPath(x, arm, units), initial_q)
     if reference.rows is not None:
         points = list(zip(*(column.y for column in reference.rows.q), strict=True))
         return fastest.along(points, True, ORDERS[reference.rows.interpolation])
-    points = [tuple(initial_q), *(_scaled(point, turns) for point in reference.via)]
+    points = [tuple(initial_q), *map(units.si, reference.via)]
     return fastest.along(points, reference.profile == "spline", None)
 
 
-def _limits_scaled(reference: document.Reference, turns: Sequence[float]) -> document.Reference:
-    """A reference with its quantities of joints in rad or m."""
-    angles = {key: reference.entries[key] for key in ANGLES if reference.entries[key] is not None}
-    return reference.replaced(**{key: _scaled(values, turns) for key, values in angles.items()})
+def _in_si(reference: document.Reference, units: JointUnits) -> document.Reference:
+    """A reference with its quantities of joints but for points in rad or m."""
+    given = {key: reference.entries[key] for key in ANGLES if reference.entries[key] is not None}
+    return reference.replaced(**{key: units.si(values) for key, values in given.items()})
 
 
 def _recorded(rows: MotionTables) -> Reference:
@@ -222,36 +210,31 @@ def cut_short(reference: document.Reference, motion: Reference, duration: float)
         yield Fault(last, "control.reference", expected, f"its end at {end:g} s", mend)
 
 
-def resolved_reference(reference: document.Reference, turns: Sequence[bool], degrees: bool) -> document.Reference:
+def resolved_reference(reference: document.Reference, units: JointUnits) -> document.Reference:
     """A reference in full, angles in radians.
 
     Args:
         reference: As read.
-        turns: Of each joint, whether its position is an angle.
-        degrees: Whether its angles are degrees.
+        units: Of its file.
     """
     if reference.rows is not None:
         interpolation = None if reference.rows.qd else reference.rows.interpolation
         file = reference.portable
         own = {key: reference.entries[key] for key in ("fastest", "margin", "start")}
-        factors = [RADIANS if degrees and turn else 1.0 for turn in turns]
-        own |= {key: _scaled(plain(x), factors) for key in LIMITS if (x := reference.entries[key]) is not None}
+        own |= {key: units.si(plain(x)) for key in LIMITS if (x := reference.entries[key]) is not None}
         return document.Reference(csv=file.csv, interpolation=interpolation, sha256=file.sha256, **own)
     found = {key: plain(value) for key, value in reference.items() if value is not None and key != "q"}
-    factors = [RADIANS if degrees and turn else 1.0 for turn in turns]
-    if degrees:
+    if units.degrees:
         found |= {
-            key: _scaled(found[key], factors)
-            for key in ANGLES
-            if key in found and not (reference.of_tool and key in LIMITS)
+            key: units.si(found[key]) for key in ANGLES if key in found and not (reference.of_tool and key in LIMITS)
         }
         found |= {"phase": [x * RADIANS for x in found["phase"]]} if "phase" in found else {}
-        found |= {"via": [_scaled(point, factors) for point in found["via"]]} if "via" in found else {}
+        found |= {"via": [*map(units.si, found["via"])]} if "via" in found else {}
         for move in (found, *found.get("path", ())):
             if "rpy" in move:
                 move["rpy"] = [x * RADIANS for x in move["rpy"]]
             if "joints" in move:
-                move["joints"] = _scaled(move["joints"], factors)
+                move["joints"] = units.si(move["joints"])
             if "angular_speed" in move:
                 move["angular_speed"] *= RADIANS
     if "via" in found:
@@ -259,12 +242,14 @@ def resolved_reference(reference: document.Reference, turns: Sequence[bool], deg
         if not reference.fastest or reference.profile is not None:
             found["profile"] = reference.joined_by
     if reference.q is not None:
-        found["q"] = [_formula(x, factor) for x, factor in zip(reference.q, factors, strict=True)]
+        found["q"] = [
+            _formula(x, units.degrees and joint.kind.turns) for x, joint in zip(reference.q, units.joints, strict=True)
+        ]
     return document.Reference(**found)
 
 
-def _formula(x: Quantity, factor: float) -> Any:
+def _formula(x: Quantity, degrees: bool) -> Any:
     """A number in radians, or the text of a formula of the time, which is evaluated to the same bits."""
     if not x.varies:
-        return x.value * factor
-    return x.text if factor == 1.0 else f"({x.text})*(pi/180)"
+        return x.value * RADIANS if degrees else x.value
+    return f"({x.text})*(pi/180)" if degrees else x.text

@@ -18,7 +18,7 @@ from armsim.document.scenario import ADAPTIVE, AUTO
 from armsim.document.timing import ROWS
 from armsim.document.tolerance import tolerance
 from armsim.dynamics.external import ExternalWrench, WrenchLaw
-from armsim.expr import Scalar, Scalars
+from armsim.expr import Scalar
 from armsim.files.faults import refuse, suggestion
 from armsim.files.source import Source
 from armsim.formulas.formula import Formula
@@ -27,7 +27,7 @@ from armsim.integrate import Tolerance
 from armsim.loading.build import build_payloads, build_robot
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.control import build_controller
-from armsim.loading.frames import RADIANS
+from armsim.loading.frames import RADIANS, JointUnits
 from armsim.loading.reference import resolved_reference
 from armsim.loading.resolved import resolved_robot
 from armsim.loading.settle import settle
@@ -169,19 +169,15 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
         arm = replace(arm, world=(*kept, *build_world(scenario.world, degrees)))
     if scenario.contacts:
         arm = replace(arm, contacts=(*arm.contacts, *build_contacts(scenario.contacts, arm)))
-    turns = [RADIANS if degrees and joint.kind.turns else 1.0 for joint in arm.joints]
-
-    def si(values: Scalars | None, default: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-        return default if values is None else tuple(x * turn for x, turn in zip(values, turns, strict=True))
-
+    units = JointUnits(degrees, arm.joints)
     period = None if clock.sample_every is None else clock.at(clock.sample_every)
-    initial_q = si(scenario.initial.q, arm.initial)
+    initial_q = units.si(scenario.initial.q, arm.initial)
     arm = with_surfaces(arm, initial_q) if arm.contacts else arm
     on = scenario.control is not None and scenario.control.on
     inputs = build_inputs(scenario.inputs, scenario.parameters, None if on else period)
     command: Command | None = inputs
     if on:
-        command = build_controller(file, scenario, replace(arm, contacts=()), si, period, inputs)
+        command = build_controller(file, scenario, replace(arm, contacts=()), units, period, inputs)
     return Scenario(
         name=file.name,
         arm=arm,
@@ -194,7 +190,7 @@ def build_scenario(file: ScenarioFile, open: Mapping[str, Scalar] | None = None)
             for item, span in zip(scenario.external, steps.external, strict=True)
         ),
         initial_q=initial_q,
-        initial_qd=si(scenario.initial.qd, (0.0,) * arm.n),
+        initial_qd=units.si(scenario.initial.qd, (0.0,) * arm.n),
         file=file,
         tolerance=tolerance(integrator.rtol, integrator.atol),
         log_format=scenario.log.format,
@@ -327,8 +323,8 @@ def _control(scenario: Scenario, control: document.Control) -> document.Control:
     if hold is not None and control.posture is not None:
         more["posture"] = control.posture.replaced(q=hold.target)
     if control.reference is not None:
-        turns = [joint.kind.turns for joint in scenario.arm.joints]
-        more["reference"] = resolved_reference(control.reference, turns, scenario.degrees)
+        units = JointUnits(scenario.degrees, scenario.arm.joints)
+        more["reference"] = resolved_reference(control.reference, units)
     elif isinstance(command.reference, Constant):
         more["target"] = command.reference.target
     if scenario.file.model is not None:

@@ -16,6 +16,7 @@ from armsim.dynamics import frame_pose
 from armsim.errors import FileFaults, UsageError
 from armsim.expr import Expr, leaves
 from armsim.files.faults import Fault
+from armsim.loading.frames import JointUnits
 from armsim.loading.tool_motion import MOST_TRIES, Blocked, Follower
 from armsim.model import Arm
 from armsim.references.hermite import quintic_hermite
@@ -37,8 +38,7 @@ Law = Callable[[Any], Scaling]
 def build_tool_motion(
     x: document.Reference,
     arm: Arm,
-    turns: Sequence[float],
-    angle: float,
+    units: JointUnits,
     initial_q: Sequence[Any],
     timed: Law,
     fastest: Law,
@@ -48,8 +48,7 @@ def build_tool_motion(
     Args:
         x: As the file has it, settled.
         arm: The arm, n joints.
-        turns: Factors from the file's joint positions to rad or m, n of them.
-        angle: From the file's angles to rad.
+        units: Of the file.
         initial_q: Joint positions at the start [rad or m], n scalars.
         timed: The time scaling of a duration.
         fastest: The shortest time scaling within bounds.
@@ -58,7 +57,7 @@ def build_tool_motion(
         FileFaults: The arm cannot follow it; says where and why.
         UsageError: A number on which it depends is left open.
     """
-    path = ToolPath(x, arm, turns, angle)
+    path = ToolPath(x, arm, units)
     shaping = [frame_pose(arm, initial_q, path.frame), *((joint.limit, joint.pitch) for joint in arm.joints)]
     if any(isinstance(value, Expr) for value in (*leaves(shaping), *(value for _, value, _ in walk(x)))):
         expected = "numbers of the arm's geometry and of the tool's path, which decide how its motion is computed"
@@ -71,8 +70,8 @@ def build_tool_motion(
 class ToolPath:
     """The path of a file's reference; see `build_tool_motion`."""
 
-    def __init__(self, x: document.Reference, arm: Arm, turns: Sequence[float], angle: float) -> None:
-        self.x, self.arm, self.turns, self.angle = x, arm, turns, angle
+    def __init__(self, x: document.Reference, arm: Arm, units: JointUnits) -> None:
+        self.x, self.arm, self.units, self.angle = x, arm, units, units.angle
         self.frame, self.follows = arm.frame(x.frame or "tool"), x.orientation or "full"
         self.moves: Sequence[Any] = x.path or (x,)
 
@@ -111,7 +110,7 @@ class ToolPath:
 
     def joints(self, k: int) -> list[float]:
         """The joint positions to which a move leads in joint space [rad or m]."""
-        return [q * turn for q, turn in zip(self.moves[k].joints, self.turns, strict=True)]
+        return [*self.units.si(self.moves[k].joints)]
 
     def pose(self, q: Sequence[float]) -> tuple[np.ndarray, Rotation]:
         """Position and rotation of the frame."""
