@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from armsim.clock import Clock
 from armsim.exporting.c_files import FLAGS, cmake, declarations, header, makefile, signature, test_program
@@ -13,10 +13,9 @@ from armsim.exporting.library import installed_compiler, native
 from armsim.exporting.names import words
 from armsim.exporting.program import Printable, prepared
 from armsim.exporting.syntax import Iteration
-from armsim.exporting.terms import AND, ARITHMETIC, CHOICE, NAME, NEGATION, NOT, UNFUSED, Operation, Term, signed
-from armsim.expr import Function, Table
+from armsim.exporting.terms import ARITHMETIC, C_LOGIC, HELPED, UNFUSED, Operation, Term, signed
+from armsim.expr import Table
 
-FEW = 4  # arguments that are passed one by one; more lie in an array
 RESERVED = words(
     """auto break case char const continue default do double else enum extern float for goto if inline int long register
     restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool true false
@@ -84,6 +83,7 @@ class C(Language):
     name = "c"
     index = "(int){}"
     fused = ("exact", "hardware", "none")
+    few = 4
     singles = True
     reserved = RESERVED
     tool = "a C compiler"
@@ -96,16 +96,11 @@ class C(Language):
         self.real = "float" if self.style.single else "double"
         self.operations = {
             **ARITHMETIC,
+            **C_LOGIC,
+            **HELPED,
             **{name: Operation(f"{name}{f}({{}})") for name in ("sin", "cos", "exp", "log", "sqrt")},
             "abs": Operation(f"fabs{f}({{}})"),
             "fma": UNFUSED if self.style.fma == "none" else Operation(f"fma{f}({{}}, {{}}, {{}})"),
-            "and": Operation("{} && {}", AND, (AND, NOT)),
-            "not": Operation("!{}", NOT, (NAME,)),
-            "where": Operation("{} ? {} : {}", CHOICE, (AND, NEGATION, NEGATION)),
-            "bit": Operation("bit({}, {})"),
-            "exp2": Operation("power_of_two({})"),
-            "exponent": Operation("exponent({})"),
-            "mantissa": Operation("mantissa({})"),
             "round": Operation("rounded({})"),
         }
 
@@ -126,7 +121,7 @@ class C(Language):
 
     def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
         given = ", ".join(args)
-        passed = given if len(args) <= FEW else f"(const {self.real}[]){{{given}}}"
+        passed = given if len(args) <= self.few else f"(const {self.real}[]){{{given}}}"
         return [f"{self.real} {name}[{results}];", f"{function}({passed}, {name});"]
 
     def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
@@ -151,9 +146,8 @@ class C(Language):
             "}",
         ]
 
-    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
-        few = len(function.inputs) <= FEW
-        stated = self.callee(function, names, "" if few else "given")
+    def function(self, name: str, stated: Stated) -> str:
+        few = len(stated.names) <= self.few
         given = ", ".join(f"{self.real} {text}" for text in stated.names) if few else f"const {self.real} *given"
         return self._defined(f"static inline void {name}({given}, {self.real} *found)", stated, "found")
 
@@ -194,8 +188,7 @@ class C(Language):
             ]
         )
 
-    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
-        stated = self.stated(model, entry, function, names)
+    def entry(self, model: Model, entry: Entry, stated: Stated) -> str:
         return self._defined(signature(model, entry, self.real), stated, entry.result.name)
 
     def clock(self, clock: Clock) -> list[str]:

@@ -7,19 +7,19 @@ It is printed without CasADi. Sines, exponentials and products are CasADi's own,
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 
 from armsim.clock import Clock
 from armsim.errors import UsageError, spelled
 from armsim.escaping import in_comment
 from armsim.exporting.interface import Entry, Model, Named
-from armsim.exporting.language import Fma, Style, indented
+from armsim.exporting.language import Fma, Stated, Style, indented
 from armsim.exporting.program import Printable
 from armsim.exporting.python import Python
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import ARITHMETIC, NAME, UNFUSED, Operation, Term
-from armsim.expr import Expr, Function, Table
+from armsim.expr import Expr, Table
 
 MOST = 1000  # iterations of a loop
 REPEATED = '''\
@@ -125,8 +125,7 @@ class CasADi(Python):
         time = f"k * {clock.num} / {float(clock.den)!r}"
         return [time, f"ca.if_else(ca.fmod(k, {clock.sample_every or 1}) < 0.5, 1.0, 0.0)"]
 
-    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
-        stated = self.stated(model, entry, function, names)
+    def entry(self, model: Model, entry: Entry, stated: Stated) -> str:
         lines = [f'"""{entry.what}', "", *(f"    {argument.described}" for argument in entry.arguments)]
         lines += [f"    {entry.result.described}", '"""']
         for argument in entry.arguments:

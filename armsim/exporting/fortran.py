@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from shutil import which
 
 from armsim.clock import Clock
@@ -13,12 +13,11 @@ from armsim.exporting.names import words
 from armsim.exporting.program import Printable
 from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, NAME, NOT, UNFUSED, Operation, Term, signed
-from armsim.expr import Function, Table
+from armsim.expr import Table
 from armsim.expr.elementary import SMALLEST_NORMAL
 
 COLUMNS = 118  # of a line, without what continues it
 CHUNK = 200  # numbers of a table in one statement
-FEW = 4  # arguments that are passed one by one; more lie in an array
 RESERVED = words(
     """abs sin cos tan exp log sqrt merge mod real int transfer btest shiftl fma infinity if do end exit call function
     subroutine module program type use only implicit none contains interface result pure intent in out value parameter
@@ -65,6 +64,7 @@ class Fortran(Language):
     """A module of pure subroutines; a fused multiply-add is that of the C library."""
 
     name = "fortran"
+    few = 4
     singles = True
     reserved = RESERVED
     tool = "gfortran"
@@ -107,7 +107,7 @@ class Fortran(Language):
 
     def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
         given = ", ".join(args)
-        return [f"call {function}({given if len(args) <= FEW else f'[{given}]'}, {name})"]
+        return [f"call {function}({given if len(args) <= self.few else f'[{given}]'}, {name})"]
 
     def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
         return [f"{name} = [{', '.join(items)}]"] if items else []
@@ -154,9 +154,8 @@ class Fortran(Language):
             found += [f"{declared} :: {', '.join(names[i : i + 16])}" for i in range(0, len(names), 16)]
         return [*found, *(f"{name} = {place}" for name, place in stated.loads), *body.lines]
 
-    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
-        few = len(function.inputs) <= FEW
-        stated = self.callee(function, names, "" if few else "given")
+    def function(self, name: str, stated: Stated) -> str:
+        few = len(stated.names) <= self.few
         given = stated.names if few else ["given"]
         declared = given if few else [f"given({len(stated.names)})"]
         lines = [f"{self.real}, intent(in) :: {', '.join(declared)}"] if given else []
@@ -201,8 +200,7 @@ class Fortran(Language):
         ones = f"1.0_{self.kind}, 0.0_{self.kind}"
         return [time, f"merge({ones}, mod(k, {clock.sample_every or 1}_int64) == 0)"]
 
-    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
-        stated = self.stated(model, entry, function, names)
+    def entry(self, model: Model, entry: Entry, stated: Stated) -> str:
         parameters = [argument.name for argument in (*entry.arguments, entry.result)]
         lines = [f"! {entry.what}"]
         for argument in entry.arguments:

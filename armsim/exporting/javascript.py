@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from shutil import which
 
 from armsim.clock import Clock
 from armsim.exporting.interface import Entry, Model
-from armsim.exporting.language import Language, Style, indented
+from armsim.exporting.language import Language, Stated, Style, indented
 from armsim.exporting.names import words
 from armsim.exporting.program import Printable
 from armsim.exporting.syntax import Iteration
-from armsim.exporting.terms import (
-    AND,
-    ARITHMETIC,
-    CHOICE,
-    NAME,
-    NEGATION,
-    NOT,
-    SHIFTED,
-    UNFUSED,
-    Operation,
-    Term,
-    signed,
-)
-from armsim.expr import Function, Table
+from armsim.exporting.terms import ARITHMETIC, C_LOGIC, HELPED, SHIFTED, UNFUSED, Operation, Term, signed
+from armsim.expr import Table
 
 RESERVED = words(
     """arguments await break case catch class const continue debugger default defaults delete do else enum eval export
@@ -142,15 +130,11 @@ class JavaScript(Language):
         super().__init__(style)
         self.operations = {
             **ARITHMETIC,
+            **C_LOGIC,
+            **HELPED,
             **{name: Operation(f"Math.{name}({{}})") for name in ("abs", "sin", "cos", "exp", "log", "sqrt")},
             "fma": UNFUSED if self.style.fma == "none" else Operation("fma({}, {}, {})"),
-            "and": Operation("{} && {}", AND, (AND, NOT)),
-            "not": Operation("!{}", NOT, (NAME,)),
-            "where": Operation("{} ? {} : {}", CHOICE, (AND, NEGATION, NEGATION)),
-            "bit": Operation("bit({}, {})"),
             "exp2": Operation("powerOfTwo({})"),
-            "exponent": Operation("exponent({})"),
-            "mantissa": Operation("mantissa({})"),
             "round": SHIFTED,
         }
 
@@ -181,8 +165,7 @@ class JavaScript(Language):
         head = f"for (let {loop.counter} = 0; {loop.counter} < {loop.at_most}; {loop.counter}++) {{"
         return [state, head, *indented([*loop.test, f"if ({loop.done}) break;", *loop.work]), "}"]
 
-    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
-        stated = self.callee(function, names)
+    def function(self, name: str, stated: Stated) -> str:
         lines = [*stated.body.lines, f"return [{', '.join(stated.results)}];"]
         return "\n".join([f"function {name}({', '.join(stated.names)}) {{", *indented(lines), "}", ""])
 
@@ -214,8 +197,7 @@ class JavaScript(Language):
     def clock(self, clock: Clock) -> list[str]:
         return [f"k * {clock.num} / {clock.den}", f"k % {clock.sample_every or 1} === 0 ? 1 : 0"]
 
-    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
-        stated = self.stated(model, entry, function, names)
+    def entry(self, model: Model, entry: Entry, stated: Stated) -> str:
         parameters = ", ".join(argument.name for argument in entry.arguments)
         lines = ["/**", f" * {entry.what}", *(f" * @param {argument.described}" for argument in entry.arguments)]
         lines += [f" * @returns {entry.result.described}", " */", f"export function {entry.name}({parameters}) {{"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
@@ -15,6 +16,7 @@ from armsim.exporting.syntax import Syntax
 from armsim.expr import Expr, Function, Table
 from armsim.records import record
 
+Names = Mapping[Function | Table, str]
 Fma = Literal["exact", "hardware", "none"]
 INDENT = "    "
 LARGEST, SMALLEST = 3.4028234e38, 1.4e-45  # of single precision
@@ -67,6 +69,7 @@ class Language(Syntax):
     """A language that functions are printed in: its operations, its statements, and the files of a model.
 
     Attributes:
+        few: Most inputs that a called function takes one by one.
         fused: Ways of a fused multiply-add that it has; the first is the default.
         singles: Whether it has single precision.
         reserved: Words that cannot be names, in lower case.
@@ -77,6 +80,7 @@ class Language(Syntax):
         whole: A whole number as an argument, with {} for it.
     """
 
+    few: ClassVar[float] = math.inf
     fused: ClassVar[tuple[Fma, ...]] = ("exact", "none")
     singles: ClassVar[bool] = False
     reserved: ClassVar[frozenset[str]] = frozenset()
@@ -90,7 +94,7 @@ class Language(Syntax):
         self.style = Style(self.fused[0]) if style is None else style
 
     @abstractmethod
-    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
+    def function(self, name: str, stated: Stated) -> str:
         """A function from its inputs to an array of its outputs."""
 
     @abstractmethod
@@ -100,22 +104,23 @@ class Language(Syntax):
     def text(self, function: Function, name: str) -> str:
         """A traced function as text that stands for itself, after all that it calls."""
         program = prepared([function], self.style.own)
-        called = self.called(program)
-        return "\n".join([*self.helpers(program), *called, self.function(program.entries[0], name, program.names())])
+        own = self.function(name, self.callee(program.entries[0], program.names()))
+        return "\n".join([*self.helpers(program), *self.called(program), own])
 
     def called(self, program: Printable) -> list[str]:
         """The tables and functions that are called."""
         names = program.names()
         tables = [self.table(table, names[table]) for table in program.tables]
-        return tables + [self.function(callee, names[callee], names) for callee in program.callees]
+        return tables + [self.function(names[callee], self.callee(callee, names)) for callee in program.callees]
 
     def entries(self, model: Model, program: Printable) -> list[str]:
         """The functions of the interface."""
         names = program.names()
-        return [self.entry(model, e, f, names) for e, f in zip(model.entries, program.entries, strict=True)]
+        pairs = zip(model.entries, program.entries, strict=True)
+        return [self.entry(model, entry, self.stated(model, entry, lowered, names)) for entry, lowered in pairs]
 
     @abstractmethod
-    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
+    def entry(self, model: Model, entry: Entry, stated: Stated) -> str:
         """A function of the interface."""
 
     @abstractmethod
@@ -148,8 +153,9 @@ class Language(Syntax):
     def clock(self, clock: Clock) -> list[str]:
         """The time of step k, and whether a sample is due then, 1 or 0."""
 
-    def callee(self, function: Function, names: Mapping[Function | Table, str], array: str = "") -> Stated:
-        """A function that is called, as statements; its inputs are parameters, or items of an array if there is one."""
+    def callee(self, function: Function, names: Names) -> Stated:
+        """A function that is called, as statements; its inputs are parameters, or more than `few` of them items of `given`."""
+        array = "given" if len(function.inputs) > self.few else ""
         texts = identifiers([str(node.args[0]) for node in function.inputs], self.reserved)
         live = set(function.live())
         inputs = dict(zip(function.inputs, texts, strict=True))
@@ -158,7 +164,7 @@ class Language(Syntax):
         body = Body(self, names, inputs)
         return Stated(texts, loads, unused, body, body.compute(function))
 
-    def stated(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> Stated:
+    def stated(self, model: Model, entry: Entry, function: Function, names: Names) -> Stated:
         """A function of the interface, lowered, as statements."""
         parameters = [argument.name for argument in (*entry.arguments, entry.result)]
         items = [item.name for argument in entry.arguments for item in argument.items]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import keyword
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from armsim.clock import Clock
 from armsim.exporting.interface import Entry, Model
-from armsim.exporting.language import Language, Style, indented
+from armsim.exporting.language import Language, Stated, Style, indented
 from armsim.exporting.names import words
 from armsim.exporting.program import Printable
 from armsim.exporting.syntax import Iteration
@@ -17,6 +17,7 @@ from armsim.exporting.terms import (
     AND,
     ARITHMETIC,
     CHOICE,
+    HELPED,
     NAME,
     NEGATION,
     NOT,
@@ -26,7 +27,7 @@ from armsim.exporting.terms import (
     Term,
     signed,
 )
-from armsim.expr import Expr, Function, Table
+from armsim.expr import Expr, Table
 
 WORDS = """abs float int range sin cos exp log sqrt fma divided bit ca done inf nan math mantissa exponent sine cosine
     exponential logarithm square_root power_of_two bisect_right k due numbers"""
@@ -119,6 +120,7 @@ class Python(Language):
         super().__init__(style)
         self.operations = {
             **ARITHMETIC,
+            **HELPED,
             "div": Operation("divided({}, {})"),
             "abs": Operation("abs({})"),
             "sqrt": Operation("square_root({})"),
@@ -130,10 +132,6 @@ class Python(Language):
             "and": Operation("{} and {}", AND, (AND, NOT)),
             "not": Operation("not {}", NOT, (NAME,)),
             "where": Operation("{1} if {0} else {2}", CHOICE, (AND, NEGATION, NEGATION)),
-            "bit": Operation("bit({}, {})"),
-            "exp2": Operation("power_of_two({})"),
-            "exponent": Operation("exponent({})"),
-            "mantissa": Operation("mantissa({})"),
             "round": SHIFTED,
         }
 
@@ -168,8 +166,7 @@ class Python(Language):
             *indented([*loop.test, f"if {loop.done}:", "    break", *loop.work]),
         ]
 
-    def function(self, function: Function, name: str, names: Mapping[Function | Table, str]) -> str:
-        stated = self.callee(function, names)
+    def function(self, name: str, stated: Stated) -> str:
         lines = [*stated.body.lines, f"return [{', '.join(stated.results)}]"]
         return "\n".join([f"def {name}({', '.join(stated.names)}):", *indented(lines), ""])
 
@@ -199,8 +196,7 @@ class Python(Language):
         time = f"k * {clock.num} / {float(clock.den)!r}"
         return [time, f"1.0 if k % {clock.sample_every or 1} == 0 else 0.0"]
 
-    def entry(self, model: Model, entry: Entry, function: Function, names: Mapping[Function | Table, str]) -> str:
-        stated = self.stated(model, entry, function, names)
+    def entry(self, model: Model, entry: Entry, stated: Stated) -> str:
         parameters = ", ".join(argument.name for argument in entry.arguments)
         lines = [f'"""{entry.what}', "", "Args:", *(f"    {argument.described}" for argument in entry.arguments)]
         lines += ["", "Returns:", f"    {entry.result.described}", '"""']

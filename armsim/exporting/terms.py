@@ -61,3 +61,12 @@ ARITHMETIC = {
 }
 UNFUSED = Operation("{} * {} + {}", SUM, (PRODUCT, ATOM, PRODUCT))
 SHIFTED = Operation(f"{{}} + {SHIFT!r} - {SHIFT!r}", SUM, (SUM,))  # rounding, where the text is computed as it stands
+
+C_LOGIC = {
+    "and": Operation("{} && {}", AND, (AND, NOT)),
+    "not": Operation("!{}", NOT, (NAME,)),
+    "where": Operation("{} ? {} : {}", CHOICE, (AND, NEGATION, NEGATION)),
+}
+# functions of the language's own helpers
+HELPED = {name: Operation(f"{name}({{}})") for name in ("exponent", "mantissa")}
+HELPED |= {"bit": Operation("bit({}, {})"), "exp2": Operation("power_of_two({})")}
