@@ -14,7 +14,7 @@ from armsim.cli.options import (
     robot_argument,
     set_option,
 )
-from armsim.reports.table import Cell, fixed, table
+from armsim.reports.table import Row, fixed, table
 from armsim.spatial import Frame
 
 RPY = ("roll", "pitch", "yaw")
@@ -65,7 +65,7 @@ def command(robot: str, overrides: Overrides, q: str | None, display: Display) -
 def _tables(frames: list[tuple[str, Frame]], angle: str, decimals: int) -> str:
     """The frames by name, in one table or, with more decimals, in one for each part."""
 
-    def rows(*parts: tuple[str, str]) -> list[list[Cell]]:
+    def rows(*parts: tuple[str, str]) -> list[Row]:
         return [
             [name, *((fixed(x, decimals), unit) for part, unit in parts for x in getattr(frame, part))]
             for name, frame in frames

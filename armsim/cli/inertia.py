@@ -9,7 +9,7 @@ import click
 
 from armsim.cli.options import Display, Overrides, display_options, flag, set_option, shipped
 from armsim.notebook import counted
-from armsim.reports.table import Cell, number, numbers, table, wrapped
+from armsim.reports.table import Row, measured, number, numbers, table, wrapped
 from armsim.terminal.streams import bold
 
 if TYPE_CHECKING:
@@ -71,15 +71,15 @@ def report(found: RobotSolids, digits: int) -> str:
     return "\n\n".join(parts)
 
 
-def _section(title: str, first: str, headings: tuple[str, ...], rows: list[list[Cell]]) -> str:
+def _section(title: str, first: str, headings: tuple[str, ...], rows: list[Row]) -> str:
     return f"{bold(title)}\n{table([first, *headings], rows)}"
 
 
-def _mass(label: str, mass: float, center: list[float], digits: int) -> list[Cell]:
-    return [label, (number(mass, digits), "kg"), *((x, "m") for x in numbers(center, digits))]
+def _mass(label: str, mass: float, center: list[float], digits: int) -> Row:
+    return [label, measured(mass, "kg", digits), *((x, "m") for x in numbers(center, digits))]
 
 
-def _tensor(label: str, tensor: Symmetric, digits: int) -> list[Cell]:
+def _tensor(label: str, tensor: Symmetric, digits: int) -> Row:
     return [label, *numbers(astuple(tensor), digits)]
 
 

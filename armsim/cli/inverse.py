@@ -35,7 +35,7 @@ from armsim.reports.state import (
     state_table,
     wrench_table,
 )
-from armsim.reports.table import number, table
+from armsim.reports.table import measured, number, table
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
@@ -242,5 +242,5 @@ def _extremes(headings: list[str], rows: Any) -> str:
     cells = []
     for heading, column in zip(headings[1:], rows.T[1:], strict=True):
         ends = [column.argmin(), column.argmax()]
-        cells.append([heading, *(part for k in ends for part in (number(column[k], 10), (number(t[k], 10), "s")))])
+        cells.append([heading, *(part for k in ends for part in (number(column[k], 10), measured(t[k], "s", 10)))])
     return table(["column", "least", "at", "greatest", "at"], cells)

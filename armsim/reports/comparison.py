@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from armsim.reports.table import Cell, joint_unit, shown, table, wrapped
+from armsim.reports.table import Row, joint_unit, shown, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.recording.comparison import Comparison, Difference
@@ -36,7 +36,7 @@ def difference_table(comparison: Comparison, verbose: bool) -> str:
         shown = list(comparison.differences)
     digits = 10 if verbose else 4
     tolerant = any(d.tolerance for d in comparison.differences)
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for d in shown:
         sizes = [small(x, digits) for x in (d.final, d.rms, d.largest)]
         began = "-" if d.began is None else f"{d.began:.6g} s"
@@ -56,10 +56,10 @@ def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> str:
     for horizon in followed.horizons:
         span = f"all, {horizon.seconds:g} s" if horizon.whole else f"{horizon.seconds:g} s"
         headings += [span, "largest"]
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for i, joint in enumerate(followed.arm.joints):
         unit = joint_unit(joint.type, degrees)
-        row: list[Cell] = [joint.name]
+        row: Row = [joint.name]
         for horizon in followed.horizons:
             drifts = (horizon.final[i], horizon.largest[i])
             row += [(small(shown(drift, joint.type, degrees), digits), unit) for drift in drifts]

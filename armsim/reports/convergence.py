@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from armsim.reports.comparison import small
-from armsim.reports.table import Cell, table, wrapped
+from armsim.reports.table import Cell, Row, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.convergence.errors import Convergence, MethodConvergence
@@ -45,7 +45,7 @@ def _of_method(method: MethodConvergence, found: Convergence, budget: float, ver
 
 def _trials(method: MethodConvergence, unit: str, verbose: bool) -> str:
     digits = 6 if verbose else 3
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for s in method.settings:
         mark = " *" if s.value == method.own else ""
         error: Cell = "unstable" if s.diverged else "-" if s.error is None else (small(s.error, digits), unit)
@@ -143,14 +143,14 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
 
 
 def _costs(found: Convergence) -> str:
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for method in found.methods:
         own, best = method.at_own, method.cheapest(found.accuracy)
         order = "-" if method.order is None else f"{method.order:.2f}{'' if method.knob == 'dt' else ' *'}"
         error: Cell = "-"
         if own is not None:
             error = "unstable" if own.diverged else "-" if own.error is None else (small(own.error, 3), found.unit)
-        row: list[Cell] = [method.method, order, error]
+        row: Row = [method.method, order, error]
         if best is None:
             row += ["-", "-", "-"]
         else:

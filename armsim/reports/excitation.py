@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armsim.reports.table import Cell, joint_unit, number, table, wrapped
+from armsim.reports.table import Row, joint_unit, measured, number, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.identification.excite import Excitation
@@ -54,17 +54,17 @@ def _joints(found: Excitation, digits: int) -> str:
     speed, acceleration = np.abs(qd).max(axis=0), np.abs(qdd).max(axis=0)
     columns = {"from": (q[0], ""), "least": (q.min(axis=0), ""), "greatest": (q.max(axis=0), "")}
     columns |= {"speed": (speed, "/s"), "acceleration": (acceleration, "/s²")}
-    rows: list[list[Cell]] = [
-        [name, *((number(float(x[i]), digits), joint_unit(kind, False, rate)) for x, rate in columns.values())]
+    rows: list[Row] = [
+        [name, *(measured(float(x[i]), joint_unit(kind, False, rate), digits) for x, rate in columns.values())]
         for i, (name, kind) in enumerate(zip(found.joints, found.types, strict=True))
     ]
     return table(["joint", *columns], rows)
 
 
 def _numbers(found: Excitation, digits: int) -> str:
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for x in found.numbers:
         known = np.isfinite(x.deviation)
         share = f"{x.interval / abs(x.value):.2%}" if known and x.value else "-"
-        rows.append([x.path, (number(x.value, digits), x.unit), number(x.interval, 3) if known else "unseen", share])
+        rows.append([x.path, measured(x.value, x.unit, digits), number(x.interval, 3) if known else "unseen", share])
     return table(["number", "in the file", "95 % interval ±", "of it"], rows)

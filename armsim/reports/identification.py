@@ -8,7 +8,7 @@ from armsim.identification.estimate import Estimate, label, named
 from armsim.identification.identification import Identification
 from armsim.recording.follow import Horizon
 from armsim.reports.comparison import small
-from armsim.reports.table import Cell, joint_unit, number, shown, table, wrapped
+from armsim.reports.table import Row, joint_unit, measured, number, shown, table, wrapped
 
 MOST_CLOSE = 5  # pairs that are told
 
@@ -76,13 +76,13 @@ def notes(found: Identification) -> list[str]:
     return told
 
 
-def _row(one: Estimate, digits: int) -> list[Cell]:
+def _row(one: Estimate, digits: int) -> Row:
     within = "as in the file" if one.seen == 0.0 else "only with others" if one.within is None else small(one.within, 2)
     unit = "" if one.within is None else one.unit
     return [
         label(one.path),
         number(one.written, digits),
-        (number(one.value, digits), one.unit),
+        measured(one.value, one.unit, digits),
         (within, unit),
     ]
 
@@ -91,10 +91,10 @@ def _drifts(found: Identification, degrees: bool) -> str:
     """The drift over horizons, before and after."""
     where = f"the {found.held_back:.3g} s that were held back" if found.held_back else "the log, which was fitted"
     told = [(found.before, ""), (found.after, "after"), *([(found.fed, "fed")] if found.fed else [])]
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for i, joint in enumerate(found.arm.joints):
         unit = joint_unit(joint.type, degrees)
-        row: list[Cell] = [joint.name]
+        row: Row = [joint.name]
         for each in zip(*(horizons for horizons, _ in told), strict=True):
             row += [(small(shown(one.final[i], joint.type, degrees), 3), unit) for one in each]
         rows.append(row)

@@ -26,16 +26,7 @@ from armsim.model import JOINT_TYPES, BrushDrop, Coulomb, Thermal
 from armsim.notebook import counted
 from armsim.reports.source import source_facts
 from armsim.reports.state import friction_notes, nominal_notes, state_table
-from armsim.reports.table import (
-    Cell,
-    fixed,
-    force_unit,
-    joint_unit,
-    number,
-    numbers,
-    table,
-    wrapped,
-)
+from armsim.reports.table import Cell, fixed, force_unit, joint_unit, measured, number, numbers, table, wrapped
 from armsim.spatial import in_degrees
 from armsim.terminal.streams import bold
 
@@ -184,7 +175,7 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
     if facts.contacts:
         units = {"gap": "m", "mass": "kg", "frequency": "Hz", "damping_ratio": ""}
         cells: list[list[Cell]] = [
-            [of.name, *((number(getattr(of, key), digits), unit) for key, unit in units.items())]
+            [of.name, *(measured(getattr(of, key), unit, digits) for key, unit in units.items())]
             for of in facts.contacts
         ]
         title = "Contacts there: effective mass of the arm, and how it bounces on the surface"
@@ -225,7 +216,7 @@ def _columns(rows: list[tuple[str, Row]], digits: int, dull: Sequence[str]) -> t
     cells: list[list[Cell]] = []
     for label, row in rows:
         own = (row[key] for key in headings)
-        cells.append([label, *("-" if value is None else (number(value, digits), unit) for value, unit in own)])
+        cells.append([label, *(measured(value, unit, digits) for value, unit in own)])
     return headings, cells
 
 
@@ -330,7 +321,7 @@ def _link_table(facts: RobotOverview, digits: int) -> str:
     for name, link in items:
         com = [(x, "m") for x in numbers(link.com, digits)]
         tensor = numbers([link.about_com.xx, link.about_com.yy, link.about_com.zz], digits)
-        rows.append([name, (number(link.mass, digits), "kg"), *com, *((x, "kg·m²") for x in tensor)])
+        rows.append([name, measured(link.mass, "kg", digits), *com, *((x, "kg·m²") for x in tensor)])
     return table(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
 
 

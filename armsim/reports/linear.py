@@ -13,7 +13,7 @@ from armsim.linear.model import LinearModel
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import LinearSystem
 from armsim.reports.state import state_table
-from armsim.reports.table import Cell, joint_unit, number, table, wrapped
+from armsim.reports.table import Row, joint_unit, measured, number, table, wrapped
 from armsim.stability.advice import listed
 from armsim.stability.step_modes import stable_steps
 
@@ -105,7 +105,7 @@ def _notes(model: LinearModel) -> list[str]:
 
 def _modes(heading: str, system: LinearSystem, digits: int) -> str:
     """A table of modes."""
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for mode in system.modes():
         real, imag = mode.rate.real, mode.rate.imag
         rate = f"{number(real, digits)} ± {number(imag, digits)}i" if imag else number(real, digits)
@@ -115,22 +115,20 @@ def _modes(heading: str, system: LinearSystem, digits: int) -> str:
 
 def _couplings(model: LinearModel, digits: int) -> str:
     """Resonance and antiresonance of every elastic coupling."""
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for of in model.couplings:
         pair = (of.antiresonance, of.resonance)
-        rows.append(
-            [of.joint, *("-" if x is None else (number(x, digits), "Hz") for x in pair), number(of.ratio, digits)]
-        )
+        rows.append([of.joint, *(measured(x, "Hz", digits) for x in pair), number(of.ratio, digits)])
     return table(["coupling of", "antiresonance", "resonance", "inertia ratio"], rows)
 
 
 def _margins(model: LinearModel, digits: int) -> list[str]:
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for name, loop in model.loops.items():
-        found, row = loop.margins, list[Cell]([name])
+        found, row = loop.margins, Row([name])
         for at, unit in ((found.gain, "dB"), (found.lower_gain, "dB"), (found.phase, "deg")):
-            row += [(number(at.margin, digits), unit), (number(at.frequency, digits), "Hz")]
-        row.append((number(1e3 * found.delay.margin, digits), "ms"))
+            row += [measured(at.margin, unit, digits), measured(at.frequency, "Hz", digits)]
+        row.append(measured(1e3 * found.delay.margin, "ms", digits))
         rows.append([*row, number(found.Ms.margin, digits), number(found.Mt.margin, digits)])
     headings = ["margins", "gain", "at", "lower gain", "at", "phase", "at", "delay", "Ms", "Mt"]
     unstable = "! the closed loop is unstable: these are crossovers, and no margins"
@@ -138,8 +136,8 @@ def _margins(model: LinearModel, digits: int) -> list[str]:
 
 
 def _bode(joint: str, loop: JointLoop, digits: int) -> str:
-    rows: list[list[Cell]] = [
-        [f"{f:g} Hz", (number(size, digits), "dB"), (number(phase, digits), "deg")]
+    rows: list[Row] = [
+        [f"{f:g} Hz", measured(size, "dB", digits), measured(phase, "deg", digits)]
         for f, size, phase in zip(*loop.bode_by_decades())
     ]
     return table([f"loop of {joint}", "magnitude", "phase"], rows)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from armsim.arm.motor_curve import Holding, MotorCurve
 from armsim.model import JOINT_TYPES
-from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
+from armsim.reports.table import Cell, Row, force_unit, joint_cell, joint_unit, measured, number, shown, table, wrapped
 
 
 def in_degrees(found: MotorCurve) -> MotorCurve:
@@ -25,7 +25,7 @@ def in_degrees(found: MotorCurve) -> MotorCurve:
 
 def _percent(share: float | None) -> Cell:
     """A share as a cell of a table."""
-    return "-" if share is None else (number(100.0 * share, 3), "%")
+    return measured(None if share is None else 100.0 * share, "%", 3)
 
 
 def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bool, digits: int) -> str:
@@ -40,17 +40,16 @@ def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bo
     """
     limits = [key for key in ("voltage", "current", "torque") if any(key in m.holding.of_limits for m in found)]
     rated = any(motor.holding.of_nominal is not None for motor in found)
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for motor in found:
-        force, speed = force_unit(motor.type), joint_unit(motor.type, degrees, "/s")
-        end, best, holding = motor.no_load, motor.most_power, motor.holding
-        row: list[Cell] = [
+        force, end, best, holding = force_unit(motor.type), motor.no_load, motor.most_power, motor.holding
+        row: Row = [
             motor.joint,
-            (number(motor.voltage, digits), "V"),
-            (number(motor.stall.torque, digits), force),
-            "-" if end is None else (number(shown(end.speed, motor.type, degrees), digits), speed),
-            "-" if best is None else (number(best.power, digits), "W"),
-            (number(holding.torque, digits), force),
+            measured(motor.voltage, "V", digits),
+            measured(motor.stall.torque, force, digits),
+            joint_cell(end.speed if end else None, motor.type, degrees, digits, "/s"),
+            measured(best.power if best else None, "W", digits),
+            measured(holding.torque, force, digits),
             _percent(holding.of_stall),
             *(_percent(holding.of_limits.get(key)) for key in limits),
         ]
@@ -84,10 +83,10 @@ def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> str:
         wrapped(f"{found.joint} of {name} at {found.voltage:g} V: what its motor leaves for the arm, at the joint, in "
                 f"its {way} direction")
     ]  # fmt: skip
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for point in found.curve:
         values = (point.torque, point.current, point.power, point.electrical)
-        cells = [(number(x, digits), unit) for x, unit in zip(values, (force, "A", "W", "W"), strict=True)]
+        cells = [measured(x, unit, digits) for x, unit in zip(values, (force, "A", "W", "W"), strict=True)]
         speed = f"{number(shown(point.speed, type, degrees), digits)} {rate}"
         rows.append([speed, *cells, _percent(point.efficiency)])
     if rows:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armsim.clock import seconds
-from armsim.reports.table import Cell, number, table, wrapped
+from armsim.reports.table import Row, number, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.planning.result import LimitMargin, PlanSummary
@@ -68,7 +68,7 @@ def _share(one: LimitMargin) -> float:
 
 
 def _limits(shown: list[LimitMargin] | tuple[LimitMargin, ...]) -> str:
-    rows: list[list[Cell]] = [
+    rows: list[Row] = [
         [
             f"{one.quantity} {one.of}",
             *(("-" if x is None else number(x), one.unit) for x in (one.lower, one.least, one.greatest, one.upper)),

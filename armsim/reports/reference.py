@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from armsim.model import JOINT_TYPES
 from armsim.reports.state import rigid_notes
-from armsim.reports.table import Cell, force_unit, joint_unit, number, shown, table, wrapped
+from armsim.reports.table import Row, force_unit, joint_cell, joint_unit, measured, number, shown, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.planned import Exceeded, Excursion, PlannedMotion
@@ -54,21 +54,14 @@ def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
     between = {"least": "least", "greatest": "greatest"}
     places = ends if not returns else {**ends, **between} if verbose else between
     digits = 10 if verbose else 5
-    rows: list[list[Cell]] = []
+    rows = list[Row]()
     for joint in planned.joints:
         type = joint.type
-        positions: list[Cell] = [
-            (number(shown(getattr(joint, key), type, degrees), digits), joint_unit(type, degrees)) for key in places
-        ]
-        peaks: list[Cell] = []
+        row: Row = [joint.joint, *(joint_cell(getattr(joint, key), type, degrees, digits) for key in places)]
         for peak, rate in ((joint.speed, "/s"), (joint.acceleration, "/s²")):
-            peaks += [(number(shown(peak.value, type, degrees), digits), joint_unit(type, degrees, rate))]
-            peaks += [(number(peak.t, digits), "s")]
-        torque: list[Cell] = [
-            (number(joint.torque.value, digits), force_unit(type)),
-            (number(joint.torque.t, digits), "s"),
-        ]
-        rows.append([joint.joint, *positions, *peaks, *torque])
+            row += [joint_cell(peak.value, type, degrees, digits, rate), measured(peak.t, "s", digits)]
+        torque = joint.torque
+        rows.append([*row, measured(torque.value, force_unit(type), digits), measured(torque.t, "s", digits)])
     return table(["joint", *places.values(), "speed", "at", "acceleration", "at", "torque", "at"], rows)
 
 
@@ -93,8 +86,8 @@ def fastest_lines(planned: PlannedMotion, verbose: bool) -> list[str]:
         return []
     least = 0.0 if verbose else SHORT * sum(binding.to_s - binding.from_s for binding in found)
     told = [binding for binding in found if binding.to_s - binding.from_s >= least]
-    rows: list[list[Cell]] = [
-        [f"{it.quantity} of {it.joint}", (number(it.from_s), "s"), (number(it.to_s), "s")] for it in told
+    rows: list[Row] = [
+        [f"{it.quantity} of {it.joint}", measured(it.from_s, "s"), measured(it.to_s, "s")] for it in told
     ]
     more = f"and {len(found) - len(told)} more, shorter: --verbose" if len(told) < len(found) else ""
     lines = ["", table(["limit that binds", "from", "to"], rows), *([more] if more else []), ""]

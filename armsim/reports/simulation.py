@@ -7,7 +7,7 @@ import math
 from armsim.model import JOINT_TYPES
 from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
-from armsim.reports.table import Cell, fixed, force_unit, joint_unit, number, table, wrapped
+from armsim.reports.table import Row, fixed, force_unit, joint_unit, measured, number, table, wrapped
 from armsim.simulation.angles import turned
 from armsim.simulation.energy_balance import EnergyBalance
 from armsim.simulation.joint_summary import JointSummary
@@ -165,15 +165,15 @@ def _joint_table(joints: list[JointSummary], degrees: bool, digits: int) -> str:
     rows = []
     for joint in joints:
         unit = joint_unit(joint.type, degrees)
-        row: list[Cell] = [joint.name]
+        row: Row = [joint.name]
         for key in columns.values():
             value = getattr(joint, key)
             few = digits if key in ("q", "target") else digits - 2
-            row.append("-" if value is None else (number(value, few), unit))
-        row.append((number(joint.peak_torque, digits), force_unit(joint.type)))
+            row.append(measured(value, unit, few))
+        row.append(measured(joint.peak_torque, force_unit(joint.type), digits))
         if powered:
             current = joint.peak_current
-            row.append("-" if current is None else (number(current, digits), "A"))
+            row.append(measured(current, "A", digits))
         rows.append(row)
     return table(["joint", *columns, "peak torque", *(["peak current"] if powered else [])], rows)
 

@@ -10,7 +10,7 @@ from armsim.actuation.elastic_drive import elastic_joints, rigid_reasons
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm
-from armsim.reports.table import Cell, force_unit, joint_unit, number, numbers, shown, table, wrapped
+from armsim.reports.table import Row, force_unit, joint_unit, number, numbers, shown, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.inverse import Derived
@@ -33,7 +33,7 @@ def state_table(
         degrees: Whether angles are degrees.
         digits: Significant digits.
     """
-    rows: list[list[Cell]] = [[name] for name, _ in joints]
+    rows: list[Row] = [[name] for name, _ in joints]
     wanted = {heading: column for heading, column in columns.items() if any(x is not None for x in column[1])}
     for what, values in wanted.values():
         texts = numbers([0.0 if x is None else x for x in values], digits)
@@ -50,7 +50,7 @@ def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> str:
         wrenches: Moment [N·m] and force [N], by name.
         digits: Significant digits.
     """
-    rows: list[list[Cell]] = [
+    rows: list[Row] = [
         [name, *zip(numbers([*f, *n], digits), ["N"] * 3 + ["N·m"] * 3, strict=True)]
         for name, (n, f) in wrenches.items()
     ]

@@ -10,6 +10,7 @@ from armsim.terminal.streams import bold
 
 WIDTH = 80
 Cell = str | tuple[str, str]  # text, or a number's text and its unit
+Row = list[Cell]
 
 
 def wrapped(text: str) -> str:
@@ -24,6 +25,11 @@ def number(value: float | None, digits: int = 5) -> str:
     if value == 0 or abs(value) < 1e-12:
         return "0"
     return f"{value:.{digits}g}"
+
+
+def measured(value: float | None, unit: str, digits: int = 5) -> Cell:
+    """A number to some significant digits with its unit; a dash for none."""
+    return "-" if value is None else (number(value, digits), unit)
 
 
 def numbers(values: Sequence[float], digits: int = 5) -> list[str]:
@@ -53,6 +59,12 @@ def joint_unit(type: str, degrees: bool, rate: str = "") -> str:
 def shown(value: float, type: str, degrees: bool) -> float:
     """A joint's position, velocity or acceleration in the unit shown."""
     return JOINT_TYPES[type].shown(value, degrees)
+
+
+def joint_cell(value: float | None, type: str, degrees: bool, digits: int = 5, rate: str = "") -> Cell:
+    """A joint's position, velocity or acceleration as a cell; see `joint_unit`."""
+    unit = joint_unit(type, degrees, rate)
+    return measured(None if value is None else shown(value, type, degrees), unit, digits)
 
 
 def force_unit(type: str) -> str:
