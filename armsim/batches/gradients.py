@@ -19,9 +19,10 @@ from armsim.loading.default_lists import default_lists
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.open_paths import lacking
 from armsim.loading.scenario_file import load_scenario_file
+from armsim.progress import Progress
 from armsim.records import record
 from armsim.simulation.engine import NativeEngine
-from armsim.simulation.runner import Job, Progress, Runner
+from armsim.simulation.runner import Job, Runner
 from armsim.simulation.tangent_plan import TangentPlan, check_differentiable
 from armsim.stability.step_advice import heed
 

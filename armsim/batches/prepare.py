@@ -16,10 +16,11 @@ from armsim.loading import Given, Overrides, Scenario
 from armsim.loading.open_numbers import open_numbers
 from armsim.plant import Plant
 from armsim.plant.columns import Layout
+from armsim.progress import Progress
 from armsim.simulation.loop_plan import EVERYTHING
 from armsim.simulation.result import KnownSetup
 from armsim.simulation.run import Run
-from armsim.simulation.runner import Job, Progress, Runner
+from armsim.simulation.runner import Job, Runner
 from armsim.simulation.simulate import carry_out
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.advice import Advice

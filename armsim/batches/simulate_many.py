@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import cached_property
@@ -23,12 +23,12 @@ from armsim.compile.threads import check_threads
 from armsim.errors import UsageError
 from armsim.loading import Given, Overrides
 from armsim.loading.open_numbers import open_numbers
+from armsim.progress import Progress
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.row_log import LARGEST_LOG
 from armsim.stability.advice import Advice
 from armsim.stability.step_advice import heed
 
-Progress = Callable[[int, int], None]
 Columns = Mapping[str, NDArray[Any]]
 Part = tuple[Indices, Columns | None, float]  # runs whose step is not refused, their ends, s of advice
 Waiting = dict[Future[Part], Indices]  # by what comes of them, runs that are asked for

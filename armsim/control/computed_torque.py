@@ -6,7 +6,7 @@ from armsim.actuation import Output
 from armsim.control.drive import against_viscous, commands_for
 from armsim.control.law import FeedbackLaw, Kept, Now, pulled
 from armsim.dynamics import rnea
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.model import Arm
 from armsim.records import record
 
@@ -32,7 +32,7 @@ class ComputedTorque(FeedbackLaw):
 
     name = "computed_torque"
 
-    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+    def command(self, now: Now, kept: Kept) -> Scalars:
         """The commands before saturation, n scalars."""
         q, qd = now.seen.q, now.seen.qd
         qdd = pulled(self.kp, self.kd, now.e, now.ed, now.desired.qdd)

@@ -14,7 +14,7 @@ from armsim.control.memory import Memory
 from armsim.control.pid import within
 from armsim.control.reference import Desired, Reference
 from armsim.control.signals import OpenLoop
-from armsim.expr import Scalar, Table, absolute, both, minus, plus, where, with_jacobian
+from armsim.expr import Scalar, Scalars, Table, absolute, both, minus, plus, where, with_jacobian
 from armsim.records import record
 
 
@@ -74,7 +74,7 @@ class Controller:
         encoded = None if self.encoder is None or self.period is None else self.encoder.begin()
         return Memory(self.law.begin(), encoded, [[0.0] * self.n for _ in range(self.delay)])
 
-    def steady(self, t: Scalar, seen: Seen, needed: Callable[[Desired], Sequence[Scalar]]) -> Memory:
+    def steady(self, t: Scalar, seen: Seen, needed: Callable[[Desired], Scalars]) -> Memory:
         """What it remembers where it has seen the same for long, before a sample at time t [s].
 
         Filters have settled, commands on their way are those of now, the integral of a joint without an error is the one that
@@ -95,7 +95,7 @@ class Controller:
             encoded = self.encoder.steady(seen.q, seen.qd, self.period)
         return Memory(kept, encoded, [self._limited(self._total(now, kept))] * self.delay)
 
-    def _holding(self, now: Now, kept: Kept, needed: Sequence[Scalar]) -> Kept:
+    def _holding(self, now: Now, kept: Kept, needed: Scalars) -> Kept:
         """The same with the integrals by which the commands are those needed, where there is no error."""
         total = with_jacobian(lambda integrals: self._total(now, replace(kept, integrals=integrals)), (0,), "integrals")
         given, slopes = total(kept.integrals)
@@ -123,7 +123,7 @@ class Controller:
 
     def command(
         self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
-    ) -> list[Scalar]:
+    ) -> Scalars:
         """The commands [V, A, N·m or N] in continuous control, n scalars.
 
         Args:
@@ -137,7 +137,7 @@ class Controller:
 
     def unlimited(
         self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
-    ) -> list[Scalar]:
+    ) -> Scalars:
         """The commands before saturation, n scalars."""
         return self._total(self._now(t, seen, since, middle), memory.kept)
 
@@ -152,7 +152,7 @@ class Controller:
         """What it remembers after a step of continuous control, within the bounds of its law."""
         return replace(memory, kept=self.law.clamped(memory.kept))
 
-    def sample(self, t: Scalar, seen: Seen, memory: Memory) -> tuple[list[Scalar], Memory]:
+    def sample(self, t: Scalar, seen: Seen, memory: Memory) -> tuple[Scalars, Memory]:
         """The commands that are held from a sample at time t on, n scalars; and what is remembered after it."""
         assert self.period is not None
         encoded = memory.encoded
@@ -172,10 +172,10 @@ class Controller:
         seen: Seen,
         since: Scalar | None = None,
         middle: Scalar | None = None,
-        queue: Sequence[Sequence[Scalar]] = (),
+        queue: Sequence[Scalars] = (),
     ) -> Now:
         now = Now(t, seen, self.reference.at(t, since, middle), within=middle if since is None else since)
-        added: list[list[Scalar]] = []
+        added = list[Scalars]()
         if self.feedforward is not None:
             commands, currents = self.feedforward.commands(now)
             now = replace(now, expected=currents)
@@ -184,13 +184,13 @@ class Controller:
             added.append(self.inputs.at(t, since, middle))
         return replace(now, added=added, queued=[reduce(minus, added, commands) for commands in queue])
 
-    def _total(self, now: Now, kept: Kept) -> list[Scalar]:
+    def _total(self, now: Now, kept: Kept) -> Scalars:
         return reduce(plus, now.added, self.law.command(now, kept))
 
-    def _limited(self, commands: Sequence[Scalar]) -> list[Scalar]:
+    def _limited(self, commands: Scalars) -> Scalars:
         return [within(u, bound) for u, bound in zip(commands, self.limit, strict=True)]
 
-    def _excess(self, commands: Sequence[Scalar]) -> list[Scalar]:
+    def _excess(self, commands: Scalars) -> Scalars:
         """What saturation adds to commands; 0 where nothing bounds them."""
         three = zip(self._limited(commands), commands, self.limit, strict=True)
         return [0.0 if bound is None else limited - u for limited, u, bound in three]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import pi
 
 from armsim.control.law import Seen
 from armsim.control.noise import normal
-from armsim.expr import Scalar, exp, rounded, where
+from armsim.expr import Scalar, Scalars, exp, rounded, where
 from armsim.model import Arm
 from armsim.records import record
 
@@ -22,8 +21,8 @@ class Encoded:
         samples: Number of samples so far.
     """
 
-    positions: list[Scalar]
-    velocities: list[Scalar]
+    positions: Scalars
+    velocities: Scalars
     samples: Scalar
 
 
@@ -50,7 +49,7 @@ class Encoder:
         n = len(self.steps)
         return Encoded([0.0] * n, [0.0] * n, 0.0)
 
-    def read(self, q: Sequence[Scalar], before: Encoded, period: Scalar) -> Encoded:
+    def read(self, q: Scalars, before: Encoded, period: Scalar) -> Encoded:
         """What is read at joint positions q, one period [s] after the reading before.
 
         Velocities are differences of positions, filtered by the exact exponential; zero at the first sample.
@@ -64,7 +63,7 @@ class Encoder:
             velocities.append(where(before.samples > 0.0, speed, 0.0))
         return Encoded(positions, velocities, before.samples + 1.0)
 
-    def steady(self, q: Sequence[Scalar], qd: Sequence[Scalar], period: Scalar) -> Encoded:
+    def steady(self, q: Scalars, qd: Scalars, period: Scalar) -> Encoded:
         """What is read before a sample at joint positions q of a motion of constant velocities qd; see `ideal`."""
         return Encoded([x - period * v for x, v in zip(q, qd, strict=True)], [*qd], 1.0)
 

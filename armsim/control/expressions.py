@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.dynamics.external import motion_by_name
-from armsim.expr import Evaluable, Scalar
+from armsim.expr import Evaluable, Scalar, Scalars
 from armsim.model import Arm
 from armsim.records import record
 
@@ -40,10 +40,10 @@ class Expressions(FeedbackLaw):
         """What the expressions name."""
         return frozenset[str]().union(*(formula.names for formula in self.formulas))
 
-    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+    def command(self, now: Now, kept: Kept) -> Scalars:
         """The commands before saturation, n scalars."""
         seen, desired = now.seen, now.desired
-        of_joints: dict[str, Sequence[Scalar]] = {"q": seen.q, "qd": seen.qd, "e": now.e, "ed": now.ed}
+        of_joints: dict[str, Scalars] = {"q": seen.q, "qd": seen.qd, "e": now.e, "ed": now.ed}
         of_joints |= {"q_ref": desired.q, "qd_ref": desired.qd, "qdd_ref": desired.qdd}
         if kept.integrals:
             of_joints["integral"] = kept.integrals
@@ -53,6 +53,6 @@ class Expressions(FeedbackLaw):
         own = ({name: xs[i] for name, xs in of_joints.items()} for i in range(self.model.n))
         return [formula.evaluate({**shared, **mine}) for formula, mine in zip(self.formulas, own, strict=True)]
 
-    def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:
+    def rates(self, now: Now, kept: Kept, excess: Scalars) -> Kept:
         """The errors."""
         return Kept(now.e if kept.integrals else [])

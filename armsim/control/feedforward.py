@@ -8,7 +8,7 @@ from armsim.actuation import Output, drive_torques
 from armsim.control.drive import commands_for, currents_for
 from armsim.control.law import Now
 from armsim.dynamics import gravity_torque
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.model import Arm
 from armsim.records import record
 
@@ -28,7 +28,7 @@ class Feedforward:
     model: Arm
     output: Output
 
-    def commands(self, now: Now) -> tuple[list[Scalar], dict[int, Scalar]]:
+    def commands(self, now: Now) -> tuple[Scalars, dict[int, Scalar]]:
         """The commands, n scalars; and the currents of electric motors that go with them [A], by joint."""
         if self.kind == "gravity":
             tau, qd = gravity_torque(self.model.at(now.laden), now.seen.q), [0.0] * self.model.n

@@ -10,7 +10,7 @@ from typing import Any
 from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.reference import Desired
 from armsim.errors import UsageError
-from armsim.expr import Expr, Scalar, replay, trace
+from armsim.expr import Expr, Scalar, Scalars, replay, trace
 from armsim.expr.graph import CONDITIONS
 from armsim.records import record
 
@@ -32,14 +32,14 @@ class Told:
     """
 
     t: Scalar
-    q: list[Scalar]
-    qd: list[Scalar]
-    e: list[Scalar]
-    ed: list[Scalar]
-    integral: list[Scalar]
-    q_ref: list[Scalar]
-    qd_ref: list[Scalar]
-    qdd_ref: list[Scalar]
+    q: Scalars
+    qd: Scalars
+    e: Scalars
+    ed: Scalars
+    integral: Scalars
+    q_ref: Scalars
+    qd_ref: Scalars
+    qdd_ref: Scalars
 
 
 LawFunction = Callable[[Told], Sequence[Any]]
@@ -63,7 +63,7 @@ class FunctionLaw(FeedbackLaw):
         """Integrals at zero."""
         return Kept([0.0] * self.n)
 
-    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+    def command(self, now: Now, kept: Kept) -> Scalars:
         """What the function says.
 
         Raises:
@@ -88,7 +88,7 @@ class FunctionLaw(FeedbackLaw):
             error.add_note(f"raised by the law {self.called} at t = {told.t} s")
             raise
 
-    def _commands(self, answer: Any) -> list[Scalar]:
+    def _commands(self, answer: Any) -> Scalars:
         """Commands from what the function returned."""
         commands = list(answer) if isinstance(answer, Iterable) else []
         if len(commands) != self.n or not all(map(_is_number, commands)):
@@ -97,7 +97,7 @@ class FunctionLaw(FeedbackLaw):
             raise UsageError.of("law", expected, found, "return a list of them, one command per joint")
         return [u if isinstance(u, Expr) else float(u) for u in commands]
 
-    def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:
+    def rates(self, now: Now, kept: Kept, excess: Scalars) -> Kept:
         """The errors."""
         return Kept(now.e)
 
@@ -111,11 +111,11 @@ class FunctionLaw(FeedbackLaw):
 
         n = self.n
 
-        def answer(shift: float, t: Scalar, x: Sequence[Scalar]) -> Any:
+        def answer(shift: float, t: Scalar, x: Scalars) -> Any:
             parts = [[shift + y for y in x[k * n : (k + 1) * n]] for k in range(6)]
             return self._answer(Now(shift + t, Seen(parts[0], parts[1]), Desired(*parts[2:5])), Kept(parts[5]))
 
-        def asked(t: Scalar, *x: Scalar) -> list[Scalar]:
+        def asked(t: Scalar, *x: Scalar) -> Scalars:
             try:
                 first, _, again = (answer(shift, t, x) for shift in (0.0, 1.0, 0.0))
             except Exception:  # whatever a function raises that asks an expression for its value

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from armsim.control.reference import Desired
-from armsim.expr import Scalar, fma, is_number, minus
+from armsim.expr import Scalar, Scalars, fma, is_number, minus
 from armsim.records import record
 
 
@@ -20,8 +20,8 @@ class Seen:
         currents: Armature currents that are states [A], by joint.
     """
 
-    q: Sequence[Scalar]
-    qd: Sequence[Scalar]
+    q: Scalars
+    qd: Scalars
     currents: Mapping[int, Scalar] = field(default_factory=dict)
 
 
@@ -43,8 +43,8 @@ class Now:
     seen: Seen
     desired: Desired
     expected: Mapping[int, Scalar] = field(default_factory=dict)
-    added: Sequence[Sequence[Scalar]] = ()
-    queued: Sequence[Sequence[Scalar]] = ()
+    added: Sequence[Scalars] = ()
+    queued: Sequence[Scalars] = ()
     within: Scalar | None = None
 
     @property
@@ -53,12 +53,12 @@ class Now:
         return self.t if self.within is None else self.within
 
     @property
-    def e(self) -> list[Scalar]:
+    def e(self) -> Scalars:
         """Desired less measured positions [rad or m]."""
         return minus(self.desired.q, self.seen.q)
 
     @property
-    def ed(self) -> list[Scalar]:
+    def ed(self) -> Scalars:
         """Desired less measured velocities [rad/s or m/s]."""
         pairs = zip(self.desired.qd, self.seen.qd, strict=True)
         return [-qd if is_number(wanted, 0.0) else wanted - qd for wanted, qd in pairs]
@@ -74,14 +74,12 @@ class Kept:
         plan: Commands to come beyond those of the reference [V, A, N·m or N], n for each stage of a horizon; none without one.
     """
 
-    integrals: list[Scalar] = field(default_factory=list)
-    filtered: list[Scalar] = field(default_factory=list)
-    plan: list[list[Scalar]] = field(default_factory=list)
+    integrals: Scalars = field(default_factory=list)
+    filtered: Scalars = field(default_factory=list)
+    plan: Sequence[Scalars] = field(default_factory=list)
 
 
-def pulled(
-    kp: Sequence[Scalar], kd: Sequence[Scalar], e: Sequence[Scalar], ed: Sequence[Scalar], feedforward: Sequence[Scalar]
-) -> list[Scalar]:
+def pulled(kp: Scalars, kd: Scalars, e: Scalars, ed: Scalars, feedforward: Scalars) -> Scalars:
     """feedforward + kd ed + kp e, item by item."""
     return [fma(k, x, fma(d, xd, more)) for k, d, x, xd, more in zip(kp, kd, e, ed, feedforward, strict=True)]
 
@@ -103,11 +101,11 @@ class FeedbackLaw:
         """What it remembers where it has been told the same for long: filters have settled, integrals are as at the start."""
         return self.begin()
 
-    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+    def command(self, now: Now, kept: Kept) -> Scalars:
         """The commands before saturation, in the unit of the controller's output, n scalars."""
         raise NotImplementedError
 
-    def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:
+    def rates(self, now: Now, kept: Kept, excess: Scalars) -> Kept:
         """Rates of what is remembered.
 
         Args:
@@ -121,7 +119,7 @@ class FeedbackLaw:
         """What is remembered, with the filters advanced to a sample taken one period [s] after the last."""
         return kept
 
-    def integrated(self, now: Now, kept: Kept, excess: Sequence[Scalar], period: Scalar) -> Kept:
+    def integrated(self, now: Now, kept: Kept, excess: Scalars, period: Scalar) -> Kept:
         """What is remembered a period [s] after a sample, by explicit Euler."""
         rates = self.rates(now, kept, excess).integrals
         return replace(kept, integrals=[x + period * rate for x, rate in zip(kept.integrals, rates, strict=True)])

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from armsim.control.encoder import Encoded
 from armsim.control.law import Kept
-from armsim.expr import Scalar
+from armsim.expr import Scalars
 from armsim.records import record
 
 
@@ -23,7 +23,7 @@ class Memory:
 
     kept: Kept = field(default_factory=Kept)
     encoded: Encoded | None = None
-    queue: list[list[Scalar]] = field(default_factory=list)
+    queue: list[Scalars] = field(default_factory=list)
 
 
 def linear_slots(slots: Iterable[str]) -> list[str]:

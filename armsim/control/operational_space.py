@@ -12,7 +12,7 @@ from armsim.control.law import FeedbackLaw, Kept, Now, pulled
 from armsim.control.reference import Constant
 from armsim.dynamics import crba, frame_acceleration, frame_jacobian, frame_pose, frame_velocity, ldl, rnea
 from armsim.dynamics.factor import ldl_solve
-from armsim.expr import Scalar, dot, maximum, minus
+from armsim.expr import Scalar, Scalars, dot, maximum, minus
 from armsim.inverse_kinematics import PoseGoal
 from armsim.model import Arm, LinkFrame
 from armsim.records import record
@@ -71,7 +71,7 @@ class OperationalSpace(FeedbackLaw):
     kd: tuple[Scalar, ...]
     posture: Posture
 
-    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+    def command(self, now: Now, kept: Kept) -> Scalars:
         """The commands before saturation, n scalars."""
         model, frame, seen, desired = self.model.at(now.laden), self.frame, now.seen, now.desired
         goal, here = (frame_pose(model, at.q, frame) for at in (desired, seen))
@@ -95,11 +95,11 @@ class OperationalSpace(FeedbackLaw):
         tau = [dot(column, force, more) for *column, more in zip(*mobility.J, own, strict=True)]
         return commands_for(model, self.output, tau, seen.qd if exact else still)
 
-    def mobility(self, model: Arm, q: Sequence[Scalar]) -> Mobility:
+    def mobility(self, model: Arm, q: Scalars) -> Mobility:
         """That of the tool at joint positions q [rad or m]."""
         return Mobility(model, q, self.frame, self.axes)
 
-    def _along(self, angular: Vector, linear: Vector) -> list[Scalar]:
+    def _along(self, angular: Vector, linear: Vector) -> Scalars:
         """The components along the axes."""
         parts = *linear, *angular
         return [parts[i] for i in self.axes]
@@ -126,7 +126,7 @@ class Mobility:
         manipulability: μ: it is damped where that is below 1.
     """
 
-    def __init__(self, arm: Arm, q: Sequence[Scalar], frame: LinkFrame, axes: Sequence[int]) -> None:
+    def __init__(self, arm: Arm, q: Scalars, frame: LinkFrame, axes: Sequence[int]) -> None:
         M, rows = crba(arm, q), frame_jacobian(arm, q, frame)
         scale = list[Scalar]()
         for three in (rows[3:], rows[:3]):
@@ -142,14 +142,14 @@ class Mobility:
             total = total + ldl_solve(slightly, [0.0] * k + [x] + [0.0] * (len(axes) - k - 1))[k]
         self.manipulability = 0.5 / (LEAST_MOBILITY * total)
 
-    def _damped(self, amount: Scalar) -> list[list[Scalar]]:
+    def _damped(self, amount: Scalar) -> Sequence[Scalars]:
         """The factors of Λ⁻¹ + amount D."""
         rows = enumerate(zip(self.J, self._scale, strict=True))
         return ldl(
             [[dot(row, x) for x in self.eased[:i]] + [dot(row, self.eased[i], amount * own)] for i, (row, own) in rows]
         )
 
-    def force(self, a: Sequence[Scalar]) -> list[Scalar]:
+    def force(self, a: Scalars) -> Scalars:
         """The forces that accelerate the tool by a, Λ a [N or N·m], m scalars."""
         lack = maximum(1.0 - self.manipulability, 0.0)
         return ldl_solve(self._damped(4.0 * LEAST_MOBILITY * lack * lack), a)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 from armsim.control.law import FeedbackLaw, Kept, Now
-from armsim.expr import Scalar, absolute, both, clip, either, exp, fma, is_number, maximum, where
+from armsim.expr import Scalar, Scalars, absolute, both, clip, either, exp, fma, is_number, maximum, where
 from armsim.records import record
 
 
@@ -49,7 +48,7 @@ class Pid(FeedbackLaw):
         start = self.begin()
         return Kept(start.integrals, self._derivatives(now) if start.filtered else [])
 
-    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+    def command(self, now: Now, kept: Kept) -> Scalars:
         """The commands before saturation, n scalars."""
         derivatives = self._derivatives(now) if self.filter_time is None else kept.filtered
         commands = []
@@ -60,12 +59,12 @@ class Pid(FeedbackLaw):
             commands.append(u)
         return commands
 
-    def _derivatives(self, now: Now) -> list[Scalar]:
+    def _derivatives(self, now: Now) -> Scalars:
         return now.ed if self.derivative == "error" else [-qd for qd in now.seen.qd]
 
-    def rates(self, now: Now, kept: Kept, excess: Sequence[Scalar]) -> Kept:
+    def rates(self, now: Now, kept: Kept, excess: Scalars) -> Kept:
         """The errors, but zero where a clamped integral would be driven further out; and the filters' rates."""
-        slow: list[Scalar] = []
+        slow: Scalars = []
         if self.filter_time is not None:
             three = zip(self._derivatives(now), kept.filtered, self.filter_time, strict=True)
             slow = [(de - x) / time for de, x, time in three]
@@ -92,7 +91,7 @@ class Pid(FeedbackLaw):
         most = bound / size
         return where(size * most > bound, most * (1.0 - 2.0**-52), most)
 
-    def integrated(self, now: Now, kept: Kept, excess: Sequence[Scalar], period: Scalar) -> Kept:
+    def integrated(self, now: Now, kept: Kept, excess: Scalars, period: Scalar) -> Kept:
         """By explicit Euler, clamped; a tracking time below the period, with which that overshoots, is taken as the period."""
         law = self
         if self.tracking_time is not None:

@@ -24,6 +24,7 @@ from armsim.dynamics.clipped import Law
 from armsim.dynamics.factor import held_solver, solve_ldl
 from armsim.expr import (
     Scalar,
+    Scalars,
     absolute,
     as_constant,
     chosen,
@@ -44,7 +45,7 @@ from armsim.expr import (
 from armsim.model import Arm
 from armsim.records import record
 
-Rows = list[list[Scalar]]
+Rows = Sequence[Scalars]
 SHARES = (1.0, 0.5, 0.25)  # of a change of the plan that are tried; where none costs less, the plan stays
 
 
@@ -60,10 +61,10 @@ class CostWeights:
         end: For how long the errors at the end of the horizon count [s].
     """
 
-    q: Sequence[Scalar]
-    qd: Sequence[Scalar]
-    command: Sequence[Scalar]
-    range: Sequence[Scalar]
+    q: Scalars
+    qd: Scalars
+    command: Scalars
+    range: Scalars
     end: Scalar
 
 
@@ -80,12 +81,12 @@ class Stage:
         wanted_qd: Desired velocities.
     """
 
-    q: list[Scalar]
-    qd: list[Scalar]
-    command: list[Scalar]
-    base: list[Scalar]
-    wanted_q: list[Scalar]
-    wanted_qd: list[Scalar]
+    q: Scalars
+    qd: Scalars
+    command: Scalars
+    base: Scalars
+    wanted_q: Scalars
+    wanted_qd: Scalars
 
 
 @record(frozen=False)
@@ -98,8 +99,8 @@ class Rollout:
         cost: Of the way there.
     """
 
-    q: list[Scalar]
-    qd: list[Scalar]
+    q: Scalars
+    qd: Scalars
     cost: Scalar
 
 
@@ -112,7 +113,7 @@ class CostToGo:
         hessian: Its second derivative, rows of a symmetric matrix.
     """
 
-    gradient: list[Scalar]
+    gradient: Scalars
     hessian: Rows
 
 
@@ -125,7 +126,7 @@ class Correction:
         gains: n rows of 2 n.
     """
 
-    step: list[Scalar]
+    step: Scalars
     gains: Rows
 
 
@@ -171,7 +172,7 @@ class Predictive(FeedbackLaw):
         """The plan: of each stage the commands beyond those that carry the model along the reference."""
         return Kept(plan=[[0.0] * self.model.n for _ in range(self.stages)])
 
-    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+    def command(self, now: Now, kept: Kept) -> Scalars:
         """The first commands of the plan, n scalars."""
         arrival = replace(now, t=now.t + self.delay)
         return self._bounded(plus(self._base(arrival, arrival.t), kept.plan[0]))
@@ -200,7 +201,7 @@ class Predictive(FeedbackLaw):
         h, horizon = self.interval, self.reference.at(now.t + self.interval * self.stages)
         start = Rollout(list(now.seen.q), list(now.seen.qd), 0.0)
 
-        def begin(state: tuple[Rollout, Scalar], beyond: list[Scalar]) -> tuple[tuple[Rollout, Scalar], Stage]:
+        def begin(state: tuple[Rollout, Scalar], beyond: Scalars) -> tuple[tuple[Rollout, Scalar], Stage]:
             at, k = state
             t = fma(h, k, now.t)
             desired, base = self.reference.at(t), self._base(now, t)
@@ -212,7 +213,7 @@ class Predictive(FeedbackLaw):
         left = self._with_errors(None, end.q, end.qd, horizon.q, horizon.qd, self.weights.end)
         _, corrections = scan(left, lambda left, stage: self._corrected(now.laden, left, stage), stages, backward=True)
 
-        def along(stage: Stage, change: Correction, at: Rollout, share: Scalar) -> list[Scalar]:
+        def along(stage: Stage, change: Correction, at: Rollout, share: Scalar) -> Scalars:
             """The command of a stage after a share of its correction."""
             moved = minus([*at.q, *at.qd], [*stage.q, *stage.qd])
             steps = [dot(row, moved, share * step) for row, step in zip(change.gains, change.step, strict=True)]
@@ -229,7 +230,7 @@ class Predictive(FeedbackLaw):
             spent = self._spent(tried, horizon)
             best, least = chosen(spent < least, (share, spent), (best, least))
 
-        def take(at: Rollout, stage: Stage, change: Correction) -> tuple[Rollout, list[Scalar]]:
+        def take(at: Rollout, stage: Stage, change: Correction) -> tuple[Rollout, Scalars]:
             new = along(stage, change, at, best)
             u = chosen(best > 0.0, new, stage.command)
             return self._rolled(now.laden, at, stage, u), minus(u, stage.base)
@@ -238,13 +239,13 @@ class Predictive(FeedbackLaw):
         first, *rest = found
         seen, gains = [*start.q, *start.qd], as_constant(corrections[0].gains)
 
-        def by_gains() -> list[Scalar]:
+        def by_gains() -> Scalars:
             moved = minus(seen, as_constant(seen))
             return [dot(row, moved, u) for row, u in zip(gains, as_constant(first), strict=True)]
 
         return [implicit(first, by_gains), *map(as_constant, rest)]
 
-    def _base(self, now: Now, t: Scalar) -> list[Scalar]:
+    def _base(self, now: Now, t: Scalar) -> Scalars:
         """The commands that carry the model along the reference at time t, n scalars."""
         desired = self.reference.at(t)
         tau = rnea(self.model.at(now.laden), desired.q, desired.qd, desired.qdd)
@@ -260,10 +261,10 @@ class Predictive(FeedbackLaw):
         assert self.creep is not None
         return sqrt(fma(qd, qd, self.creep[i] * self.creep[i]))
 
-    def _bounded(self, u: Sequence[Scalar]) -> list[Scalar]:
+    def _bounded(self, u: Scalars) -> Scalars:
         return [within(x, bound) for x, bound in zip(u, self.limit, strict=True)]
 
-    def _rolled(self, laden: Scalar, at: Rollout, stage: Stage, u: list[Scalar]) -> Rollout:
+    def _rolled(self, laden: Scalar, at: Rollout, stage: Stage, u: Scalars) -> Rollout:
         """The state after a stage under a command, and the cost with that of the stage."""
         cost = fma(self.interval, self._errors(at.q, at.qd, stage.wanted_q, stage.wanted_qd), at.cost)
         for weight, x, base in zip(self.weights.command, u, stage.base, strict=True):
@@ -309,7 +310,7 @@ class Predictive(FeedbackLaw):
     def _loads(self) -> Callable[..., Any]:
         """Torques on the joints at velocities v, positions q and under commands u, with their derivatives by v."""
 
-        def loads(v: list[Scalar], q: list[Scalar], u: list[Scalar]) -> list[Scalar]:
+        def loads(v: Scalars, q: Scalars, u: Scalars) -> Scalars:
             joints = zip(self.model.joints, u, q, v, strict=True)
             return [driven(joint, self.output, *x).total for joint, *x in joints]
 
@@ -326,9 +327,7 @@ class Predictive(FeedbackLaw):
         lower, upper = dry_bounds(joint, driven(joint, self.output, u, q, v).motor, v)
         return where(v < 0.0, upper, -lower) / self._smoothed(i, v)
 
-    def _moved(
-        self, q: list[Scalar], v: list[Scalar], u: list[Scalar], laden: Scalar, length: Scalar | None = None
-    ) -> list[Scalar]:
+    def _moved(self, q: Scalars, v: Scalars, u: Scalars, laden: Scalar, length: Scalar | None = None) -> Scalars:
         """Velocities after a stage, or a length of time [s], with the payloads of a time, n scalars."""
         tau, slopes = self._loads(v, q, u)
         arm, h = self.model.at(laden), self.interval if length is None else length
@@ -374,7 +373,7 @@ class Predictive(FeedbackLaw):
         gain = held_solver(inner, held)
         gains = [*zip(*(gain([-x for x in column]) for column in zip(*across, strict=True)), strict=True)]
         gradient = [dot(column, step, slope[k]) for k, column in enumerate(zip(*across, strict=True))]
-        hessian: Rows = [[0.0] * first for _ in range(first)]
+        hessian: list[list[Scalar]] = [[0.0] * first for _ in range(first)]
         columns_of_gains = [*zip(*gains, strict=True)]
         for i in range(first):
             for j in range(i + 1):
@@ -383,7 +382,7 @@ class Predictive(FeedbackLaw):
         before = self._with_errors(left, stage.q, stage.qd, stage.wanted_q, stage.wanted_qd, h)
         return before, Correction(step, [list(row) for row in gains])
 
-    def _step(self, H: Rows, g: Sequence[Scalar], u: Sequence[Scalar]) -> tuple[list[Scalar], list]:
+    def _step(self, H: Rows, g: Scalars, u: Scalars) -> tuple[Scalars, list]:
         """The change of commands with the least cost within their limits, and which of them a limit holds.
 
         With w = H d + g, w is 0 within the limits, not negative at the lower and not positive at the upper one. So d is the

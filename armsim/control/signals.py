@@ -12,7 +12,7 @@ from math import inf
 from armsim.actuation import Output
 from armsim.control.law import Seen
 from armsim.control.memory import Memory
-from armsim.expr import Scalar, Table, fma, lookup
+from armsim.expr import Scalar, Scalars, Table, fma, lookup
 from armsim.records import record
 
 # of the time; one that is recorded has its `Table` as the attribute `table`, a constant has its `value`
@@ -47,7 +47,7 @@ class OpenLoop:
             return None
         return Table(array("d", chain([-inf], distinct)), array("d", chain(distinct, [inf])), "zero")
 
-    def at(self, t: Scalar, since: Scalar | None = None, middle: Scalar | None = None) -> list[Scalar]:
+    def at(self, t: Scalar, since: Scalar | None = None, middle: Scalar | None = None) -> Scalars:
         """The commands at time t [V, A, N·m or N], n scalars.
 
         Args:
@@ -72,7 +72,7 @@ class OpenLoop:
 
     def command(
         self, t: Scalar, seen: Seen, memory: Memory, since: Scalar | None = None, middle: Scalar | None = None
-    ) -> list[Scalar]:
+    ) -> Scalars:
         """The commands at time t, whatever is seen."""
         return self.at(t, since, middle)
 
@@ -86,7 +86,7 @@ class OpenLoop:
         """Nothing."""
         return memory
 
-    def sample(self, t: Scalar, seen: Seen, memory: Memory) -> tuple[list[Scalar], Memory]:
+    def sample(self, t: Scalar, seen: Seen, memory: Memory) -> tuple[Scalars, Memory]:
         """The commands that are held from time t on."""
         return self.at(t), memory
 

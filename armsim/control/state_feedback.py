@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armsim.control.law import FeedbackLaw, Kept, Now
-from armsim.expr import Scalar, dot
+from armsim.expr import Scalar, Scalars, dot
 from armsim.records import record
 
 
@@ -22,7 +22,7 @@ class StateFeedback(FeedbackLaw):
 
     name = "state_feedback"
 
-    def command(self, now: Now, kept: Kept) -> list[Scalar]:
+    def command(self, now: Now, kept: Kept) -> Scalars:
         """The commands before saturation, n scalars."""
         e, ed, n = now.e, now.ed, len(self.K)
         beyond = [now.expected.get(i, 0.0) - x for i, x in now.seen.currents.items()]

@@ -13,8 +13,8 @@ from armsim import document
 from armsim.convergence.order_loss import is_smooth
 from armsim.convergence.reference import SettingRun
 from armsim.loading import Given, Overrides, Scenario, read_scenario
+from armsim.progress import Progress
 from armsim.simulation.run import Run
-from armsim.simulation.runner import Progress
 from armsim.simulation.simulate import simulate_unadvised
 
 Look = Callable[[str, str, float], None]  # method, refined parameter and its value, before a run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -20,6 +20,7 @@ from armsim.figures.joint_motion import followed, positions, sampled, time_span
 from armsim.figures.picture import DPI, check_picture, ending_of, save
 from armsim.figures.scene import ArmArtists, Camera, Scene, camera, scale_bar
 from armsim.figures.style import BLACK, BLUE, GREY, VERMILION, View, check_view, new_figure, tick, worded
+from armsim.progress import Progress
 from armsim.records import record
 
 FPS, MOST, LONGEST = 25.0, 500, 5000  # frames a second, but not more in all unless asked; and what may be asked for
@@ -28,7 +29,6 @@ SIZE, POSE = (640, 480), (320, 240)  # pixels of a film, and of a pose of a stri
 LARGEST = 4096  # pixels of an edge
 FILMS = ("gif", "mp4")
 ENDINGS = (*FILMS, "png", "svg", "pdf")
-Progress = Callable[[int, int], object]
 FRESH = 1.0  # seconds that a trail stays dark in a film; in a strip, since the pose before
 
 

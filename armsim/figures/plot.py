@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
@@ -11,8 +11,7 @@ from armsim.figures.drawn_run import Drawable, drawn, each
 from armsim.figures.overlay import draw_runs
 from armsim.figures.picture import check_matplotlib, check_picture, save
 from armsim.figures.run import draw_run
-
-Progress = Callable[[int, int], object]
+from armsim.progress import Progress
 
 
 def plot(

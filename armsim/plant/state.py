@@ -49,7 +49,7 @@ class State:
     q: Scalars
     qd: Scalars
     control: Memory
-    held: list[Scalar]
+    held: Scalars
     currents: list[Scalar]
     memory: Scalars
     works: Works | None

@@ -10,7 +10,7 @@ from armsim import document
 from armsim.document.base import Subdocument
 from armsim.dynamics import ExternalWrench
 from armsim.errors import UsageError
-from armsim.expr import Scalar
+from armsim.expr import Scalars
 from armsim.files.faults import Report
 from armsim.files.nodes import Place
 from armsim.files.plain_data import nodes_of
@@ -45,7 +45,7 @@ def applied_wrenches(arm: Arm, external: Sequence[Mapping[str, Any]]) -> tuple[E
     return tuple(build_wrench(settle(item), arm) for item in read if item is not None)  # or there was a fault
 
 
-def with_numbers(places: Sequence[ExternalWrench], numbers: Sequence[Scalar]) -> tuple[ExternalWrench, ...]:
+def with_numbers(places: Sequence[ExternalWrench], numbers: Scalars) -> tuple[ExternalWrench, ...]:
     """The wrenches with their moments [N·m] and forces [N]: six numbers for each, the moment first."""
     return tuple(
         replace(place, moment=Vector(*numbers[6 * i : 6 * i + 3]), force=Vector(*numbers[6 * i + 3 : 6 * i + 6]))

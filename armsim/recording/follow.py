@@ -20,6 +20,7 @@ from armsim.loading import Given, Scenario, read_robot, scenario_of
 from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.columns import spellings
+from armsim.progress import Progress
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared, tolerances
 from armsim.recording.logged_feedback import LoggedFeedback
 from armsim.recording.measured_log import MeasuredLog, read_log
@@ -27,7 +28,6 @@ from armsim.recording.playback import Playback, Played
 from armsim.recording.replay import first_state
 from armsim.recording.state_vector import StateVector
 from armsim.records import attributes, record
-from armsim.simulation.runner import Progress
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target

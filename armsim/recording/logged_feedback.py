@@ -14,7 +14,7 @@ from armsim.control import Controller, FunctionLaw
 from armsim.control.law import Seen
 from armsim.control.state_feedback import StateFeedback
 from armsim.errors import UsageError
-from armsim.expr import Scalar, flatten, leaves, trace, unflatten
+from armsim.expr import Scalar, Scalars, flatten, leaves, trace, unflatten
 from armsim.loading import Given, Scenario, scenario_of
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
@@ -96,7 +96,7 @@ class LoggedFeedback:
         n, memory = self.controller.n, self.controller.begin()
         structure, width = flatten(memory)[1], n + len(leaves(memory))
 
-        def sample(*x: Scalar) -> list[Scalar]:
+        def sample(*x: Scalar) -> Scalars:
             t, apart, *seen = x[width:]
             controller = replace(self.controller, period=apart)
             return leaves(controller.sample(t, Seen(seen[:n], seen[n:]), unflatten(structure, x[n:width])))

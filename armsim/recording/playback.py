@@ -69,7 +69,7 @@ class Playback:
         counts: Sequence[int],
         clock: Clock = ANY_TIME,
         lengths: Sequence[float] | None = None,
-        look: Callable[[int], None] | None = None,
+        look: Callable[[int], object] | None = None,
     ) -> Played:
         """Carry out counts[k] steps under inputs[k], interval by interval.
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armsim.control import Controller
 from armsim.errors import UsageError, spelled
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.files.destination import Destination
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.loading.signals import ConstantSignal
 from armsim.plant import Plant, held, make_plant
+from armsim.progress import Progress
 from armsim.recording.recording import RecordedSetup, Recording
 from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import LoopPlan
-from armsim.simulation.runner import Job, Progress, Runner
+from armsim.simulation.runner import Job, Runner
 from armsim.simulation.simulate import carry_out
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.method_choice import with_method
@@ -117,7 +117,7 @@ class FullRow:
         """What its numbers are."""
         return VectorLayout(self.plant.arm, vector=self.vector, audited=True)
 
-    def row(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+    def row(self, t: Scalar, state: Scalars) -> Scalars:
         """The row of a state of the plant at time t [s]."""
         named = dict(zip(self.plant.slots, state, strict=True)) | self.plant.relaxed(self.plant.parts(state))
         driven = [named.get(slot, 0.0) for slot in self.vector.plant.slots]

@@ -24,13 +24,13 @@ from armsim.loading import Given, Scenario, load_robot_file, read_scenario
 from armsim.loading.scenario import resolved_scenario
 from armsim.loading.voltage import voltage_refusal
 from armsim.plant import Plant, held, make_plant
+from armsim.progress import Progress
 from armsim.recording.comparison import ComparedColumn, Comparison, Tolerance, column_of, compared, tolerances
 from armsim.recording.load_run import load_run
 from armsim.recording.playback import Playback
 from armsim.recording.recording import TABLE, Recording, recorder
 from armsim.recording.state_vector import Slot, StateVector
 from armsim.records import record
-from armsim.simulation.runner import Progress
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target

@@ -12,7 +12,7 @@ import numpy as np
 from armsim.arm.arrays import evaluate, joined
 from armsim.arrays import Array
 from armsim.compile import BatchKernel
-from armsim.expr import Scalar, finite_or_nan
+from armsim.expr import Scalar, Scalars, finite_or_nan
 from armsim.measures.names import measures_of
 from armsim.recording.step_functions import Given, StepFunctions, beyond, traced_by
 from armsim.simulation.loop_plan import LoopPlan, PlantStart
@@ -59,7 +59,7 @@ class MeasuredRollout:
 
     @cached_property
     def _step(self) -> BatchKernel:
-        def step(given: Given) -> list[Scalar]:
+        def step(given: Given) -> Scalars:
             made, k, state, kept = self._begun(given)
             after, gathered = self._plan.stepped(made, k * self._plan.dt, state, kept)
             return [k + 1.0, *finite_or_nan(after, [beyond(self._vector, after)]), *gathered]
@@ -68,20 +68,20 @@ class MeasuredRollout:
 
     @cached_property
     def _end(self) -> BatchKernel:
-        def end(given: Given) -> list[Scalar]:
+        def end(given: Given) -> Scalars:
             made, k, state, kept = self._begun(given)
             return finite_or_nan(self._plan.measured(made, k * self._plan.dt, state, kept), state)
 
         return self._kernel(end)
 
-    def _begun(self, given: Given) -> tuple[PlantStart, Scalar, list[Scalar], list[Scalar]]:
+    def _begun(self, given: Given) -> tuple[PlantStart, Scalar, Scalars, Scalars]:
         """The plant, the number of the step, the state under its inputs, and the accumulators."""
         vector = self._functions.vector_with(given)
         plant, (k, *x) = replace(vector.plant, audit=self._audit), given["carried"]
         state, kept = x[: len(plant.slots)], x[len(plant.slots) :]
         return PlantStart(plant, [0.0] * plant.arm.n), k, vector.with_inputs(state, given["u"]), kept
 
-    def _kernel(self, text: Callable[[Given], list[Scalar]], repeats: bool = False) -> BatchKernel:
+    def _kernel(self, text: Callable[[Given], Scalars], repeats: bool = False) -> BatchKernel:
         widths = self._widths | self._functions.more
         traced = traced_by(text, widths, "rollout")
         return BatchKernel(traced, self._target, widths=[*widths.values()], repeats=repeats)

@@ -6,12 +6,11 @@ with outputs: the accelerations, the tool's position, and on request the motors'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from math import degrees as degrees_of
 
 from armsim.actuation import Output
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.integrate import Tolerance
 from armsim.plant import Plant
 from armsim.plant.column_kinds import KINDS, File
@@ -128,25 +127,25 @@ class StateVector:
         """The heading of every input, with its unit."""
         return input_headings(self.plant)
 
-    def state(self, vector: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
+    def state(self, vector: Scalars, inputs: Scalars) -> Scalars:
         """The plant's state from a vector and inputs."""
         state: list[Scalar] = [0.0] * len(self.plant.slots)
         for i, source in self.carried:
             state[source] = vector[i]
         return self.with_inputs(state, inputs)
 
-    def with_inputs(self, state: Sequence[Scalar], inputs: Sequence[Scalar]) -> list[Scalar]:
+    def with_inputs(self, state: Scalars, inputs: Scalars) -> list[Scalar]:
         """The plant's state with other inputs."""
         state = list(state)
         for i, u in zip(self.inputs, inputs, strict=True):
             state[i] = u
         return state
 
-    def vector(self, t: Scalar, state: Sequence[Scalar]) -> list[Scalar]:
+    def vector(self, t: Scalar, state: Scalars) -> Scalars:
         """The vector of a plant's state, with its accelerations at time t [s] under the held inputs."""
         return self.observed(t, state)[0]
 
-    def observed(self, t: Scalar, state: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    def observed(self, t: Scalar, state: Scalars) -> tuple[Scalars, Scalars]:
         """The vector, and the kinetic and potential energy [J]."""
         row = self.plant.observe(t, state)
         found = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property, reduce
 from itertools import accumulate, islice, pairwise
 
@@ -12,6 +12,7 @@ from armsim.dynamics import ExternalWrench
 from armsim.expr import (
     Function,
     Scalar,
+    Scalars,
     absolute,
     both,
     differentiable,
@@ -30,7 +31,7 @@ from armsim.records import record
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.tangent_plan import check_differentiable
 
-Given = Mapping[str, list[Scalar]]  # numbers of the arguments by their names
+Given = Mapping[str, Scalars]  # numbers of the arguments by their names
 
 
 @record
@@ -95,7 +96,7 @@ class StepFunctions:
         """
         widths = self.widths(name)
 
-        def begin(given: Given) -> list[Scalar]:
+        def begin(given: Given) -> Scalars:
             vector = self.vector_with(given)
             state = vector.plant.initial_state(given["q"], given["qd"])
             return finite_or_nan(
@@ -119,7 +120,7 @@ class StepFunctions:
         parts = [x for a, b in pairwise(ends) for i in range(k) for x in rows[ends[-1] * i + a : ends[-1] * i + b]]
         return Function(name, found.graph, finite_or_nan([*found.outputs[:size], *parts], felt))
 
-    def _stepped(self, given: Given, bounded: bool) -> tuple[list[Scalar], list[Scalar]]:
+    def _stepped(self, given: Given, bounded: bool) -> tuple[Scalars, Scalars]:
         """The state after a step; and numbers that are finite if it is to count."""
         vector = self.vector_with(given)
         after = vector.plant.step(0.0, vector.state(given["state"], given["u"]), self.dt)
@@ -135,21 +136,21 @@ class StepFunctions:
         arm = self.arm if self.opened is None else self.opened.of(given.get("values", []))
         return self._vector_on(arm, given.get("wrench", []))
 
-    def _vector_on(self, arm: Arm, wrench: Sequence[Scalar]) -> StateVector:
+    def _vector_on(self, arm: Arm, wrench: Scalars) -> StateVector:
         loads = with_numbers(self.places, wrench)
         return StateVector(driven_plant(arm, self.method, self.output, self.tolerance, loads), self.currents)
 
 
-def beyond(vector: StateVector, state: Sequence[Scalar]) -> Scalar:
+def beyond(vector: StateVector, state: Scalars) -> Scalar:
     """Infinite where one of the plant's states that belong to the vector is out of bounds, else 0."""
     limits = bounds(vector.plant)
     return where(reduce(both, [absolute(state[i]) <= limits[i] for _, i in vector.carried]), 0.0, math.inf)
 
 
-def traced_by(text: Callable[[Given], Sequence[Scalar]], widths: Mapping[str, int], name: str) -> Function:
+def traced_by(text: Callable[[Given], Scalars], widths: Mapping[str, int], name: str) -> Function:
     """A function of so many numbers of each argument, given as lists by its name."""
 
-    def body(*x: Scalar) -> Sequence[Scalar]:
+    def body(*x: Scalar) -> Scalars:
         numbers = iter(x)
         return text({key: list(islice(numbers, width)) for key, width in widths.items()})
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from armsim import pictures
 from armsim.files.run_folder import RunFolder, new_run_folder
+from armsim.progress import Progress
 from armsim.records import as_plain
 from armsim.simulation.folder import COMMENT, check_format, content, run_files, write_about
 from armsim.simulation.result import Result
 from armsim.simulation.run_files import RunFiles
-from armsim.simulation.runner import Progress
 from armsim.simulation.summary import RunSummary, summarize
 
 

@@ -13,7 +13,7 @@ from armsim.simulation.row_log import BLOCK, DOUBLE, Rows
 
 if TYPE_CHECKING:
     from armsim.files.parquet import ParquetFile
-    from armsim.simulation.runner import Progress
+    from armsim.progress import Progress
 
     RowTable = CsvFile | ParquetFile
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 STRETCH = 0.05  # s of steps between looks at Ctrl-C, at the progress, and at what else is asked
 FIRST = 256  # steps of fixed length until it is known how long they take
 
-Progress = Callable[[int, int], None]  # done, total
-
 
 @record
 class Job:

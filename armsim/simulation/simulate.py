@@ -17,6 +17,7 @@ from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.measures.figures import parted
 from armsim.plant import Plant, make_plant
 from armsim.plant.column_kinds import FILES
+from armsim.progress import Progress
 from armsim.records import attributes
 from armsim.simulation.called import under_function
 from armsim.simulation.engine import NativeEngine, make_engine
@@ -29,7 +30,7 @@ from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, 
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
 from armsim.simulation.run_files import RunFiles
-from armsim.simulation.runner import Job, Progress, Runner
+from armsim.simulation.runner import Job, Runner
 from armsim.simulation.step_doubling import StepDoubling
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.advice import Advice

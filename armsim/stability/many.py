@@ -9,14 +9,13 @@ import numpy as np
 
 from armsim.arrays import Array, ArrayLike, Mask
 from armsim.loading import Scenario
+from armsim.progress import Progress
 from armsim.stability.advice import Advice, is_judged
 from armsim.stability.operating_points import Make, TracedPoints
 from armsim.stability.verdicts import Verdicts
 from armsim.stability.wording import advice_at
 
 BLOCK = 256  # variants that are judged together, so that their matrices stay in the processor's cache
-
-Progress = Callable[[int, int], None]  # variants decided, variants in all
 
 
 class StepAdviser:

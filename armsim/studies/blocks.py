@@ -10,10 +10,10 @@ from functools import partial
 import numpy as np
 
 from armsim.batches.runs import INTERRUPTED, Runs
+from armsim.progress import Progress
 from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
 
-Progress = Callable[[int, int], object]
 LANES = 64  # runs of the first block, at least
 AT_ONCE = 1.0  # s that a block should take
 MOST = 2**16  # runs of a block

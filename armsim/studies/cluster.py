@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from armsim.batches.runs import Runs
 from armsim.errors import UsageError, spelled
 from armsim.files.nodes import clipped
-from armsim.studies.blocks import LANES, Blocks, BlockSize, Progress
+from armsim.progress import Progress
+from armsim.studies.blocks import LANES, Blocks, BlockSize
 from armsim.studies.design import Design, Rows
 from armsim.studies.runs import StudyRuns
 from armsim.studies.worker import Versions, versions

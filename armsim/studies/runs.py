@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armsim.arrays import ArrayLike, Indices
 from armsim.batches.runs import REFUSED, Runs
-from armsim.batches.simulate_many import Batch, Progress
+from armsim.batches.simulate_many import Batch
 from armsim.batches.variants import PREPARING, OpenScenario
 from armsim.compile.threads import check_threads
 from armsim.document.paths import PathError, parse_path, source_of
@@ -30,6 +30,7 @@ from armsim.loading.settle import is_structure
 from armsim.measures import measures_of
 from armsim.notebook import counted
 from armsim.plant import Plant
+from armsim.progress import Progress
 from armsim.simulation.loop_plan import plant_of_run
 from armsim.stability.method_choice import with_method
 from armsim.studies.design import Design

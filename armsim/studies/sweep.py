@@ -17,12 +17,12 @@ from armsim.files.destination import Destination
 from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder, study_folder
 from armsim.loading import Given, Overrides
+from armsim.progress import Progress
 from armsim.records import record
 from armsim.simulation.execution import Execution
 from armsim.simulation.run import Run
-from armsim.simulation.runner import Progress as SteppingProgress
 from armsim.simulation.simulate import simulate_into
-from armsim.studies.blocks import Blocks, Progress, local_blocks
+from armsim.studies.blocks import Blocks, local_blocks
 from armsim.studies.design import GRID
 from armsim.studies.request import StudyRequest, Workers
 from armsim.studies.results import stored_runs
@@ -177,7 +177,7 @@ def _finish(made: StudyFolder, study: Study, runs: StudyRuns) -> None:
 
 
 def simulate_row(
-    study: Study, index: int, destination: Destination, progress: SteppingProgress | None = None
+    study: Study, index: int, destination: Destination, progress: Progress | None = None
 ) -> tuple[Run, Path]:
     """Run one row of a study into a run folder; its measures are the row's, to the bit.
 

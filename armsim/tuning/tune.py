@@ -23,6 +23,7 @@ from armsim.files.yaml_reader import read_yaml
 from armsim.files.yaml_writer import yaml_text
 from armsim.loading import Given, Overrides
 from armsim.loading.scenario import Scenario, unusual
+from armsim.progress import Progress
 from armsim.records import record
 from armsim.studies.design import Design
 from armsim.studies.request import Workers
@@ -40,7 +41,6 @@ from armsim.tuning.tuned_file import COMMENT, write_tuned
 from armsim.tuning.tuning import Tuning, tuning_of
 from armsim.tuning.validation import test_in_words
 
-Progress = Callable[[int, int], object]
 MOST_MARGIN_CASES = 64
 
 
