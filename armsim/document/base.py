@@ -271,6 +271,13 @@ class Document(Mapping[str, Any]):
                 if not rule.each:
                     self.obey(rule, context, told)
 
+    def check_one(self, context: Context, expected: str, mend: str) -> None:
+        """Report that none of the keys of `exactly_one` is given, which `mend` mends, or several are."""
+        given = [key for key in self.exactly_one if self.given(key)]
+        if len(given) != 1:
+            found = " and ".join(given) or "none of them"
+            context.add(self.place, expected, found, "keep one of them" if given else mend)
+
     def obey(self, rule: Rule, context: Context, told: set[str]) -> None:
         """Report what violates a rule that applies, but for keys that have been told of, which it adds to."""
         lacking = [key for key in rule.needs if not self.given(key) and key not in told]
@@ -293,7 +300,8 @@ class Document(Mapping[str, Any]):
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         """Expected, found and mend of the fault of a key that a rule forbids."""
-        raise TypeError(f"{type(self).__name__} does not say why it has no {key}")
+        (other,) = rule.given
+        return f"`{other}` without `{key}`", "both", f"leave `{key}` out, or `{other}`"
 
 
 def mapped(value: Any, leaf: Leaf, path: str = "") -> Any:

@@ -39,9 +39,6 @@ class Waypoint(Document):
 
     rules = (Rule(given=("q",), without=("frame", "xyz")), Rule(absent=("q",), needs=("xyz",)))
 
-    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
-        return f"`q` without `{key}`", "both", f"leave `{key}` out, or `q`"
-
     def lacks(self, key: str, context: Context) -> None:
         expected, mend = (
             "joint positions `q`, or the position `xyz` of a frame",

@@ -157,11 +157,8 @@ class Inputs(Document):
         return signals
 
     def check(self, context: Context) -> None:
-        given = [key for key in self.exactly_one if self.given(key)]
-        if len(given) != 1:
-            found = " and ".join(given) or "none of them"
-            mend = "keep one of them" if given else "add `torque: [...]` or `voltage: [...]`, one value per joint"
-            context.add(self.place, "one of torque, voltage and current", found, mend)
+        mend = "add `torque: [...]` or `voltage: [...]`, one value per joint"
+        self.check_one(context, "one of torque, voltage and current", mend)
 
 
 class External(TimeSpan):
@@ -181,9 +178,6 @@ class External(TimeSpan):
     axes = Choice("world", "local", default="world", doc="along whose axes: the world's, or those of the link or frame")
 
     rules = (Rule(given=("frame",), without=("link", "point")), Rule(absent=("frame",), needs=("link",)))
-
-    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
-        return f"`frame` without `{key}`", "both", f"leave `{key}` out, or `frame`"
 
     def lacks(self, key: str, context: Context) -> None:
         expected, mend = "a `frame`, or a `link`, on which it acts", "add `frame: tool`, or `link: R5`"

@@ -187,11 +187,7 @@ class Obstacle(Frame):
 
     def check(self, context: Context) -> None:
         super().check(context)
-        given = [key for key in SHAPES if self.given(key)]
-        if len(given) != 1:
-            found = " and ".join(given) or "none of them"
-            mend = "keep one of them" if given else f"add `plane: {SHAPES['plane'].example}`, for example"
-            context.add(self.place, f"one of {', '.join(SHAPES)}", found, mend)
+        self.check_one(context, f"one of {', '.join(SHAPES)}", f"add `plane: {SHAPES['plane'].example}`, for example")
         friction, damping, soft = self.friction, self.damping, self.given("sag")
         if soft and friction is not None:
             own = [key for key in ("stiffness", "damping") if friction.given(key)]
@@ -212,7 +208,7 @@ class Obstacle(Frame):
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         if rule.given:
-            return f"`sag` without `{key}`", "both", f"leave `{key}` out, or `sag`"
+            return super().unwanted(key, rule)
         if not rule.key:
             *_, needed = rule.absent if key == "restitution" else ("stiffness",)
             return f"a `{needed}` beside `{key}`", "none", f"add `{needed}: {self.fields[needed].example}`"
@@ -278,10 +274,6 @@ class Contact(Document):
     def names(self) -> tuple[str, ...]:
         """The names of what touches: of a capsule its two ends."""
         return ends_of(self.label, self.entries)
-
-    def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
-        (other,) = rule.given
-        return f"`{other}` without `{key}`", "both", f"leave `{key}` out, or `{other}`"
 
     def lacks(self, key: str, context: Context) -> None:
         if key != "link" and not self.given("link"):
