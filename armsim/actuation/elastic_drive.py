@@ -17,9 +17,7 @@ from armsim.model import Arm
 Row = Scalars
 
 
-def coupling_torques(
-    arm: Arm, elastic: Container[str], q: Row, qd: Row, qdd: Row, jerk: Row, snap: Row
-) -> tuple[Scalars, Scalars, Scalars]:
+def coupling_torques(arm: Arm, elastic: Container[str], *motion: Row) -> tuple[Scalars, Scalars, Scalars]:
     """The torques of couplings for a motion [N·m or N], n scalars, and their first and second derivatives by time.
 
     Of joints that are not among `elastic` those of their drives, as of `drive_torques`.
@@ -27,11 +25,7 @@ def coupling_torques(
     Args:
         arm: The arm, n joints.
         elastic: Names of the joints whose couplings count as elastic.
-        q: Joint positions [rad or m], n scalars.
-        qd: Joint velocities [rad/s or m/s], n scalars.
-        qdd: Joint accelerations [rad/s² or m/s²], n scalars.
-        jerk: Their rates [rad/s³ or m/s³], n scalars.
-        snap: The rates of these [rad/s⁴ or m/s⁴], n scalars.
+        *motion: Joint positions [rad or m], and their derivatives up to the fourth, the snap [rad/s⁴ or m/s⁴], n scalars each.
     """
     n = arm.n
     bare = without_rotors(arm, elastic)
@@ -46,7 +40,7 @@ def coupling_torques(
         values, slopes = with_jacobian(torques, (0,), "coupling_torques")(s, *motion)
         return [*values, *(by_s for (by_s,) in slopes)]
 
-    found, slopes = with_jacobian(rate, (0,), "coupling_rates")(0.0, q, qd, qdd, jerk, snap)
+    found, slopes = with_jacobian(rate, (0,), "coupling_rates")(0.0, *motion)
     return found[:n], found[n:], [by_s for (by_s,) in slopes[n:]]
 
 

@@ -179,12 +179,12 @@ def demand_table(arm: Arm, t: Array, tau: Array, voltage: Array, current: Array)
 
 
 def motion_table(
-    robot: Robot, t: Array, q: Array, qd: Array, qdd: Array, tau: Array, degrees: bool = False
+    robot: Robot, t: Array, motion: Sequence[Array], tau: Array, degrees: bool = False
 ) -> tuple[list[str], Array]:
-    """Headings, and a row per instant of time: the motion, and `demand_table`; arguments as of it and of `with_wrenches`."""
-    torques, demanded = demand_table(robot.arm, t, tau, *robot.motor_demand(qd, tau))
+    """Headings, and a row per instant of time: the motion q, qd, qdd, and `demand_table`, whose arguments the others are."""
+    torques, demanded = demand_table(robot.arm, t, tau, *robot.motor_demand(motion[1], tau))
     headings, columns = ["t_s"], [t]
-    for quantity, values in (("q", q), ("qd", qd), ("qdd", qdd)):
+    for quantity, values in zip(("q", "qd", "qdd"), motion, strict=True):
         for joint, column in zip(robot.arm.joints, values.T, strict=True):
             text, factor = spellings(quantity, joint)[-1 if degrees else 0]
             headings.append(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,9 +31,7 @@ class MotorMotion:
     coupling: Array
 
 
-def motor_motion(
-    arm: Arm, ask: Callable[..., Array], t: Array | None, q: Array, qd: Array, qdd: Array, jerk: Array, snap: Array
-) -> MotorMotion:
+def motor_motion(arm: Arm, ask: Callable[..., Array], t: Array | None, motion: Mapping[str, Array]) -> MotorMotion:
     """What the motors have to do for a motion.
 
     At rest the rotor stands where its coupling holds the joint, on a flank of the backlash. In motion couplings count whose rotor
@@ -43,13 +41,10 @@ def motor_motion(
         arm: The arm, n joints.
         ask: Evaluates a function of arm and scalars for every row of arrays; see `RowEvaluator`.
         t: Times of the rows [s], shape (m,), increasing; None for rows that have nothing to do with each other.
-        q: Joint positions [rad or m], shape (m, n).
-        qd: Joint velocities [rad/s or m/s], likewise.
-        qdd: Joint accelerations [rad/s² or m/s²], likewise.
-        jerk: Their rates [rad/s³ or m/s³], likewise.
-        snap: The rates of these [rad/s⁴ or m/s⁴], likewise.
+        motion: q, qd, qdd, jerk and snap of the joints, see `Robot.motor_motion`, shape (m, n) each.
     """
-    moves = any(rates.any() for rates in (qd, qdd, jerk, snap))
+    q, qd, qdd, *more = motion.values()
+    moves = any(rates.any() for rates in (qd, qdd, *more))
     elastic = elastic_joints(arm, t is None or len(t) < 2) if moves else [x.name for x in arm.joints if x.coupling]
     names = ", ".join(elastic)
 
@@ -59,7 +54,6 @@ def motor_motion(
     def driven(arm: Arm, *motion: Scalars) -> Any:
         return rotor_torques(arm, elastic, *motion)
 
-    motion = {"q": q, "qd": qd, "qdd": qdd, "jerk": jerk, "snap": snap}
     found = ask(f"torques of the couplings of {names}", passed, (3, arm.n), **motion)
     tau, rate, second = np.moveaxis(found, 1, 0)
     theta, speed, turned = q.copy(), qd.copy(), qdd.copy()
@@ -70,8 +64,8 @@ def motor_motion(
             ahead = twists(joint.coupling, t, tau[:, i], rate[:, i], second[:, i])
         else:
             ahead = np.array([joint.coupling.twist(x) for x in tau[:, i].tolist()]), qd[:, i], qd[:, i]
-        for values, more in zip((theta, speed, turned), ahead, strict=True):
-            values[:, i] += more
+        for values, twist in zip((theta, speed, turned), ahead, strict=True):
+            values[:, i] += twist
     torque = ask(f"torques of the motors of {names}", driven, q=theta, qd=speed, qdd=turned, tau=tau)
     return MotorMotion(theta, speed, torque, tau)
 

@@ -123,7 +123,7 @@ class PlannedMotion:
 
     def table(self, degrees: bool = False) -> tuple[list[str], Array]:
         """Headings, and a row for each time: q, qd, qdd, torques, voltages and currents."""
-        return motion_table(self.robot, self.t, self.q, self.qd, self.qdd, self.tau, degrees)
+        return motion_table(self.robot, self.t, (self.q, self.qd, self.qdd), self.tau, degrees)
 
     def save(self, path: str | os.PathLike[str], degrees: bool = False) -> None:
         """Write `table` to a CSV file, which another `reference: {csv: ...}` can follow."""

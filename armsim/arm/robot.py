@@ -174,8 +174,8 @@ class Robot(RowEvaluator):
             raise ShapeError(f"motor_motion: expected t (m,) and q (m, n), found {times.shape} and {arrays['q'].shape}")
         if times is not None and not (np.diff(times) > 0.0).all():
             raise UsageError("t: expected times that increase")
-        rows = [np.atleast_2d(np.broadcast_to(x, (many or 1, self.arm.n))) for x in arrays.values()]
-        found = motor_motion(self.arm, self._ask, times, *rows)
+        rows = {key: np.atleast_2d(np.broadcast_to(x, (many or 1, self.arm.n))) for key, x in arrays.items()}
+        found = motor_motion(self.arm, self._ask, times, rows)
         return found if many is not None else replace(found, **{key: x[0] for key, x in vars(found).items()})
 
     def forward_dynamics(self, q: ArrayLike, qd: ArrayLike | None = None, tau: ArrayLike | None = None) -> Array:

@@ -87,7 +87,6 @@ def command(
     robot: str,
     overrides: Overrides,
     state: JointState,
-    torque: str | None,
     integration: Integration,
     plot: str | None,
     display: Display,
@@ -103,7 +102,7 @@ def command(
     model = load_robot(robot, overrides)
     arm = model.arm
     pose, rates = state.values(arm, display.degrees)
-    tau = joint_values("torque", torque, arm)
+    tau = joint_values("torque", state.torque, arm)
     end = model.advance(pose, rates, tau, seconds, integration.rtol, method=integration.method)
     if plot is not None:
         from armsim.figures.motion import moments, motion_figure
@@ -120,7 +119,7 @@ def command(
         start = {"q": q_before, "qd": qd_before}
         print_json({**about, "start": start, "end": {"q": q_end, "qd": qd_end, "qdd": qdd_end}})
     elif not display.quiet:
-        drive = "no torque of its drives" if torque is None else "these torques"
+        drive = "no torque of its drives" if state.torque is None else "these torques"
         where = ", from its initial pose" if state.q is None else ""
         notes = "".join(f"\n{note}" for note in outside_notes(arm, end.q.tolist(), end.qd.tolist(), display.degrees))
         columns = {"torque": ("torque", tau), "q before": ("q", q_before), "qd before": ("qd", qd_before)}

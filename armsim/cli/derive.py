@@ -4,11 +4,29 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import Display, Overrides, display_options, flag, print_json, robot_argument, set_option
+from armsim.cli.options import (
+    Display,
+    Overrides,
+    display_options,
+    flag,
+    grouped,
+    print_json,
+    robot_argument,
+    set_option,
+)
 from armsim.errors import UsageError
+from armsim.records import record
 from armsim.terminal.streams import echo
 
 FORMS = ("text", "latex", "markdown", "python", "c", "fortran")
+
+
+@record
+class BaseParametersFile:
+    """Whether base parameters are asked for, and the robot file that is made of them; None for none."""
+
+    base: bool
+    output: str | None
 
 
 @click.command(
@@ -39,13 +57,17 @@ Examples:
     show_default=True,
     help="What to print, and in which language.",
 )
-@flag("--base-parameters", "base", help="Print the inertial parameters that the motion can tell apart.")
-@click.option(
-    "-o", "--output", metavar="FILE", help="With --base-parameters: write links that can exist and have them."
+@grouped(
+    "wanted",
+    BaseParametersFile,
+    flag("--base-parameters", "base", help="Print the inertial parameters that the motion can tell apart."),
+    click.option(
+        "-o", "--output", metavar="FILE", help="With --base-parameters: write links that can exist and have them."
+    ),
 )
 @display_options
 def command(
-    robot: str, overrides: Overrides, symbols: str | None, form: str, base: bool, output: str | None, display: Display
+    robot: str, overrides: Overrides, symbols: str | None, form: str, wanted: BaseParametersFile, display: Display
 ) -> int:
     """Derive the equations of motion of ROBOT in symbols, twice, and compare.
 
@@ -59,7 +81,8 @@ def command(
     kept = (
         None if symbols is None else [part.strip() for part in symbols.split(",") if part.strip() not in ("", "none")]
     )
-    if base:
+    output = wanted.output
+    if wanted.base:
         from armsim.derivation.base import base_parameters
         from armsim.files.new_file import check_output
         from armsim.identification.consistent import write_consistent

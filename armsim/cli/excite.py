@@ -9,6 +9,7 @@ import click
 
 from armsim.actuation import OUTPUTS
 from armsim.cli.options import Display, display_options, flag, grouped, number, number_value, robot_argument
+from armsim.files.destination import Destination
 from armsim.records import record
 
 
@@ -39,18 +40,12 @@ class Sensors:
 
 @record
 class JointMotion:
-    """Limits of joints; see `armsim.excite`."""
+    """The motion that is sought; see `armsim.excite`."""
 
+    duration: float
     speed: Any
     acceleration: Any
-
-
-@record
-class NewFolder:
-    """Where files go: a folder, and whether those there may be replaced."""
-
-    folder: str | None
-    force: bool
+    seed: int
 
 
 @click.command(
@@ -89,7 +84,7 @@ Examples:
     click.option("--rate", callback=number, default="1000", show_default=True, metavar="HZ", help="Rows a second."),
 )
 @grouped(
-    "limits",
+    "motion",
     JointMotion,
     per_joint("speed", "Greatest speed. [default: 2 rad/s, 0.2 m/s]"),
     per_joint("acceleration", "Greatest acceleration. [default: 10 rad/s², 1 m/s²]"),
@@ -97,7 +92,7 @@ Examples:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the search.")
 @grouped(
     "files",
-    NewFolder,
+    Destination,
     click.option("-o", "--output", "folder", metavar="DIR", help="Write a scenario and a CSV of the motion there."),
     flag("--force", help="Let -o replace files that exist."),
 )
@@ -105,11 +100,9 @@ Examples:
 def command(
     robot: str,
     opened: tuple[str, ...],
-    duration: float,
     sensors: Sensors,
-    limits: JointMotion,
-    seed: int,
-    files: NewFolder,
+    motion: JointMotion,
+    files: Destination,
     display: Display,
 ) -> int:
     """Find a motion of ROBOT that shows numbers of its file, and how well a log of it will tell them.
@@ -127,7 +120,7 @@ def command(
     if files.folder is not None and os.path.lexists(files.folder):
         for name in (SCENARIO, TABLE):
             check_output(os.path.join(files.folder, name), [robot], files.force)
-    found = excite(robot, opened, duration, **vars(sensors), **vars(limits), seed=seed)
-    written = [] if files.folder is None else save(found, robot, files.folder)
+    found = excite(robot, opened, **vars(motion), **vars(sensors))
+    written = [] if files.folder is None else save(found, robot, str(files.folder))
     display.print(lambda: {**vars(found), "files": written}, lambda: report(found, display.digits, written))
     return 0

@@ -42,7 +42,6 @@ def command(
     robot: str,
     overrides: Overrides,
     state: JointState,
-    torque: str | None,
     voltage: str | None,
     display: Display,
 ) -> int:
@@ -55,11 +54,11 @@ def command(
     from armsim.arm.forward import forward
     from armsim.arm.overload import overloads
 
-    if torque is not None and voltage is not None:
+    if state.torque is not None and voltage is not None:
         raise UsageError.of("--torque and --voltage", "one of them", "both", "leave one of them out")
     arm = read_robot(robot, overrides)
     pose, rates = state.values(arm, display.degrees)
-    tau = None if torque is None else joint_values("torque", torque, arm)
+    tau = None if state.torque is None else joint_values("torque", state.torque, arm)
     volts = None if voltage is None else joint_values("voltage", voltage, arm)
     found = forward(arm, pose, rates, tau, volts)
     exceeded = [] if tau is None else overloads(arm, rates, tau, found.voltage, found.current)

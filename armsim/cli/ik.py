@@ -14,6 +14,7 @@ from armsim.cli.options import (
     Overrides,
     angle_options,
     flag,
+    grouped,
     joint_values,
     number_value,
     print_json,
@@ -21,6 +22,7 @@ from armsim.cli.options import (
     set_option,
 )
 from armsim.errors import UsageError
+from armsim.records import record
 from armsim.reports.state import state_table
 from armsim.reports.table import number, table
 from armsim.spatial import quaternion, rotation_rpy
@@ -32,10 +34,80 @@ if TYPE_CHECKING:
 PLACE, TURN = ["x_m", "y_m", "z_m"], ["qw", "qx", "qy", "qz"]
 ANGLES = ["roll", "pitch", "yaw", "rx", "ry", "rz"]  # how columns begin that would have to be quaternions
 
-rpy_option = click.option("--rpy", metavar="R,P,Y", help="Roll, pitch and yaw of the frame about fixed axes [rad].")
-quat_option = click.option("--quat", metavar="W,X,Y,Z", help="Its orientation as a quaternion, of any length.")
-axis_option = click.option(
-    "--axis", metavar="A=X,Y,Z", help="The direction in the world along which its axis A, x, y or z, points."
+
+@record
+class Orientation:
+    """How a frame is to stand, in one of three forms, as text.
+
+    Attributes:
+        rpy: Roll, pitch and yaw.
+        quat: A quaternion.
+        axis: An axis of the frame, and its direction in the world.
+    """
+
+    rpy: str | None
+    quat: str | None
+    axis: str | None
+
+    def given(self) -> dict[str, str]:
+        """Those that are given, by option."""
+        return {f"--{name}": text for name, text in vars(self).items() if text is not None}
+
+    def values(self, degrees: bool) -> tuple[Any, Any]:
+        """A quaternion, and an axis with its direction; None where they are not given."""
+        letter, _, direction = (self.axis or "").partition("=")
+        along = None if self.axis is None else (letter, _numbers("axis", direction, 3))
+        if self.rpy is None:
+            return None if self.quat is None else _numbers("quat", self.quat, 4), along
+        angles = _numbers("rpy", self.rpy, 3, "deg" if degrees else "rad")
+        radians = map(math.radians, angles) if degrees else angles
+        return [*quaternion(rotation_rpy(*radians))], along
+
+
+@record
+class Poses:
+    """Which poses a frame is brought to.
+
+    Attributes:
+        frame: Its name.
+        xyz: One place, as text.
+        csv: A file of many.
+        output: Where their joint positions go.
+        force: Whether that file may replace one that is there.
+    """
+
+    frame: str
+    xyz: str | None
+    csv: str | None
+    output: str | None
+    force: bool
+
+
+@record
+class SolutionChoice:
+    """Which solutions are wanted.
+
+    Attributes:
+        near: Joint positions near which one is, as text.
+        every: Whether all are.
+        turns: Whether all turns of each are, too.
+        no_limits: Whether those beyond limits are, too.
+    """
+
+    near: str | None
+    every: bool
+    turns: bool
+    no_limits: bool
+
+
+orientation_options = grouped(
+    "orientation",
+    Orientation,
+    click.option("--rpy", metavar="R,P,Y", help="Roll, pitch and yaw of the frame about fixed axes [rad]."),
+    click.option("--quat", metavar="W,X,Y,Z", help="Its orientation as a quaternion, of any length."),
+    click.option(
+        "--axis", metavar="A=X,Y,Z", help="The direction in the world along which its axis A, x, y or z, points."
+    ),
 )
 
 
@@ -53,35 +125,27 @@ Examples:
 )
 @robot_argument
 @click.option("--xyz", metavar="X,Y,Z", help="Where the frame's origin is wanted in the world [m].")
-@rpy_option
-@quat_option
-@axis_option
+@orientation_options
 @click.option("--frame", default="tool", metavar="NAME", help="The frame. [default: tool]")
-@click.option("--near", metavar="X,X,...", help="Joint positions to begin with, and to stay near [rad or m].")
-@flag("--all", "every", help="All solutions, named by their branches; of arms with as many joints as conditions.")
-@flag("--turns", help="With --all: of each all turns of the joints within their limits, too.")
-@flag("--no-limits", help="Take solutions beyond the joints' limits, too.")
-@click.option("--csv", metavar="CSV", help="Many poses: columns x_m, y_m, z_m, for orientations qw, qx, qy, qz.")
-@click.option("-o", "--output", metavar="CSV", help="Where their joint positions go: a new file.")
-@flag("--force", help="Let -o replace a file that exists.")
+@grouped(
+    "wanted",
+    SolutionChoice,
+    click.option("--near", metavar="X,X,...", help="Joint positions to begin with, and to stay near [rad or m]."),
+    flag("--all", "every", help="All solutions, named by their branches; of arms with as many joints as conditions."),
+    flag("--turns", help="With --all: of each all turns of the joints within their limits, too."),
+    flag("--no-limits", help="Take solutions beyond the joints' limits, too."),
+)
+@grouped(
+    "poses",
+    Poses,
+    click.option("--csv", metavar="CSV", help="Many poses: columns x_m, y_m, z_m, for orientations qw, qx, qy, qz."),
+    click.option("-o", "--output", metavar="CSV", help="Where their joint positions go: a new file."),
+    flag("--force", help="Let -o replace a file that exists."),
+)
 @set_option
 @angle_options
 def command(
-    robot: str,
-    overrides: Overrides,
-    xyz: str | None,
-    rpy: str | None,
-    quat: str | None,
-    axis: str | None,
-    frame: str,
-    near: str | None,
-    every: bool,
-    turns: bool,
-    no_limits: bool,
-    csv: str | None,
-    output: str | None,
-    force: bool,
-    display: Display,
+    robot: str, overrides: Overrides, poses: Poses, orientation: Orientation, wanted: SolutionChoice, display: Display
 ) -> int:
     """Print joint positions that bring a frame of ROBOT to a pose (inverse kinematics).
 
@@ -92,27 +156,30 @@ def command(
     from armsim.arm.robot import load_robot
     from armsim.files.new_file import check_output
 
-    options = {"--xyz": xyz, "--csv": csv, "-o": output, "--rpy": rpy, "--quat": quat, "--axis": axis}
-    given = {name: text for name, text in options.items() if text is not None}
-    turned = given.keys() - {"--xyz", "--csv", "-o"}
-    single = given.keys() - turned == {"--xyz"} and len(turned) < 2
-    many = given.keys() - turned == {"--csv", "-o"} and turned <= {"--axis"}
+    frame, output, every, turned = poses.frame, poses.output, wanted.every, orientation.given()
+    options = {"--xyz": poses.xyz, "--csv": poses.csv, "-o": output}
+    places = {name: text for name, text in options.items() if text is not None}
+    given = places | turned
+    single = places.keys() == {"--xyz"} and len(turned) < 2
+    many = places.keys() == {"--csv", "-o"} and turned.keys() <= {"--axis"}
     if not (single or many) or "=" not in given.get("--axis", "="):
         expected = "--xyz with at most one of --rpy, --quat and --axis z=X,Y,Z; or --csv and -o, with or without --axis"
         stated = ", ".join(f"{name} {text}" for name, text in given.items()) or "neither"
         raise UsageError.of("armsim ik", expected, stated, "write for example --xyz 0.4,0,0.3 --axis z=0,0,-1")
-    if turns and not every:
+    if wanted.turns and not every:
         raise UsageError.of("--turns", "--all beside it", "none", "write --all --turns")
     if output is not None:
-        check_output(output, [str(csv), robot], force)
+        check_output(output, [str(poses.csv), robot], poses.force)
     arm = load_robot(robot, overrides)
-    start = None if near is None else joint_values("near", near, arm.arm, display.degrees)
-    turn, along = orientation(rpy, quat, axis, display)
-    pose: Any = _poses(csv, axis) if csv is not None else _numbers("xyz", xyz or "", 3)
+    start = None if wanted.near is None else joint_values("near", wanted.near, arm.arm, display.degrees)
+    turn, along = orientation.values(display.degrees)
+    pose: Any = _poses(poses.csv, orientation.axis) if poses.csv is not None else _numbers("xyz", poses.xyz or "", 3)
     pose = pose if turn is None else (pose, turn)
-    ask: Any = partial(arm.inverse_kinematics, pose, start, limits=not no_limits, frame=frame, axis=along, report=True)
+    ask: Any = partial(
+        arm.inverse_kinematics, pose, start, limits=not wanted.no_limits, frame=frame, axis=along, report=True
+    )
     try:
-        found = ask(all="turns" if turns else every)
+        found = ask(all="turns" if wanted.turns else every)
     except NoSolution as error:
         if display.as_json:
             kinds = {joint.name: joint.kind for joint in arm.arm.joints}
@@ -153,17 +220,6 @@ def command(
         ),
     )
     return 0
-
-
-def orientation(rpy: str | None, quat: str | None, axis: str | None, display: Display) -> tuple[Any, Any]:
-    """A quaternion, and an axis with its direction, of their options; None where they are not given."""
-    letter, _, direction = (axis or "").partition("=")
-    along = None if axis is None else (letter, _numbers("axis", direction, 3))
-    if rpy is None:
-        return None if quat is None else _numbers("quat", quat, 4), along
-    angles = _numbers("rpy", rpy, 3, "deg" if display.degrees else "rad")
-    radians = map(math.radians, angles) if display.degrees else angles
-    return [*quaternion(rotation_rpy(*radians))], along
 
 
 def _poses(csv: str, axis: str | None) -> Any:

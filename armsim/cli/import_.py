@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import flag, quiet_option, tell
+from armsim.cli.options import flag, grouped, quiet_option, tell
 from armsim.errors import UsageError
+from armsim.records import record
 from armsim.terminal.streams import echo
 
 UNWELL = 1
 MJCF = (".xml", ".mjcf")
+
+
+@record
+class UrdfSelection:
+    """What is read of a URDF file.
+
+    Attributes:
+        base: The link fixed in the world; None for the one that no joint moves.
+        tips: Links at which the arm ends; all if none is named.
+        packages: Where packages are, as NAME=DIR.
+    """
+
+    base: str | None
+    tips: tuple[str, ...]
+    packages: tuple[str, ...]
 
 
 @click.command(
@@ -25,11 +41,17 @@ Examples:
 """,
 )
 @click.argument("file", type=click.Path())
-@click.option("--base", metavar="LINK", help="The link fixed in the world. [default: the one that no joint moves]")
-@click.option(
-    "--tip", "tips", multiple=True, metavar="LINK", help="Where the arm ends; repeatable. [default: everywhere]"
+@grouped(
+    "urdf",
+    UrdfSelection,
+    click.option("--base", metavar="LINK", help="The link fixed in the world. [default: the one that no joint moves]"),
+    click.option(
+        "--tip", "tips", multiple=True, metavar="LINK", help="Where the arm ends; repeatable. [default: everywhere]"
+    ),
+    click.option(
+        "--package", "packages", multiple=True, metavar="NAME=DIR", help="Where package://NAME is; repeatable."
+    ),
 )
-@click.option("--package", "packages", multiple=True, metavar="NAME=DIR", help="Where package://NAME is; repeatable.")
 @click.option(
     "--convention",
     type=click.Choice(["origin", "mdh", "dh"]),
@@ -39,16 +61,7 @@ Examples:
 @click.option("-o", "--output", metavar="FILE", help="The robot file. [default: the terminal]")
 @flag("--force", help="Replace a file that is there.")
 @quiet_option
-def command(
-    file: str,
-    base: str | None,
-    tips: tuple[str, ...],
-    packages: tuple[str, ...],
-    convention: str,
-    output: str | None,
-    force: bool,
-    quiet: bool,
-) -> int:
+def command(file: str, urdf: UrdfSelection, convention: str, output: str | None, force: bool, quiet: bool) -> int:
     """Write a robot file from URDF or MJCF; say what is left out, assumed, or looks wrong.
 
     Links on fixed joints are merged with what carries them; comments say what came from where. `armsim docs import` says what is
@@ -65,17 +78,17 @@ def command(
 
     if output is not None:
         check_output(output, [file], force)
-    folders = dict(package.partition("=")[::2] for package in packages)
+    folders = dict(package.partition("=")[::2] for package in urdf.packages)
     if not all(folders.values()):
-        raise UsageError.of("--package", "NAME=DIR", ", ".join(packages), "write for example --package ur=../ur")
+        raise UsageError.of("--package", "NAME=DIR", ", ".join(urdf.packages), "write for example --package ur=../ur")
     if file.lower().endswith(MJCF):
-        if base or tips or folders:
+        if urdf.base or urdf.tips or folders:
             raise UsageError("--base, --tip and --package are for URDF; MuJoCo reads an MJCF model as a whole")
         from armsim.importing.mjcf import read_mjcf
 
         made = read_mjcf(file)
     else:
-        made = read_urdf(file, base, tips, folders)
+        made = read_urdf(file, urdf.base, urdf.tips, folders)
     checked = load_robot_file(made)
     robot = checked.document
     arm = build_robot(robot)

@@ -59,6 +59,20 @@ class TrajectoryFiles:
     columns: str | None
 
 
+def carrying(overrides: Overrides, payload: str | None) -> dict[str, Any]:
+    """Overrides, and that of a payload: a point mass at the tool.
+
+    Raises:
+        UsageError: It is negative.
+    """
+    if payload is None:
+        return {**overrides}
+    mass = number_value("payload", payload)
+    if mass < 0:
+        raise UsageError.of("--payload", "a mass in kg, 0 or more", payload, "write for example --payload 0.5")
+    return {**overrides, "payload": {"mass": mass}}
+
+
 @click.command(
     "inverse",
     epilog="""\b
@@ -88,13 +102,12 @@ Examples:
     flag("--force", help="Let -o replace a file that exists."),
 )
 @set_option
+@grouped("overrides", carrying)
 @angle_options
 def command(
     robot: str,
-    overrides: Overrides,
+    overrides: dict[str, Any],
     state: JointState,
-    qdd: str | None,
-    payload: str | None,
     wrenches: bool,
     files: TrajectoryFiles,
     display: Display,
@@ -120,9 +133,8 @@ def command(
     from armsim.dynamics import contact_wrenches
     from armsim.dynamics.internal import InternalWrenches, carriers
 
-    changed = overrides if payload is None else overrides | _payload(payload)
     if files.trajectory is not None:
-        if any(text is not None for text in (state.q, state.qd, qdd)):
+        if any(text is not None for text in (state.q, state.qd, state.qdd)):
             raise UsageError.of(
                 "--trajectory", "the motion from the file alone", "--q, --qd or --qdd as well", "leave them out"
             )
@@ -140,16 +152,16 @@ def command(
         check_output(files.output, [files.trajectory, robot], files.force)
         from armsim.arm.robot import load_robot
 
-        return _along(load_robot(robot, changed), files, wrenches, display)
+        return _along(load_robot(robot, overrides), files, wrenches, display)
     if files.columns is not None:
         raise UsageError.of(f"--columns {files.columns}", "--trajectory with it", "a single pose", "leave it out")
     if files.output is not None:
         raise UsageError.of(
             f"-o {files.output}", "--trajectory with it", "a single pose", f"take --json > {files.output}"
         )
-    arm = read_robot(robot, changed)
+    arm = read_robot(robot, overrides)
     pose, rates = state.values(arm, display.degrees)
-    changes = joint_values("qdd", qdd, arm, display.degrees)
+    changes = joint_values("qdd", state.qdd, arm, display.degrees)
     holding = not any([*rates, *changes])
     torque = drive_torques(arm, pose, rates, changes)
     voltage, current = motor_demands(arm, rates, torque)
@@ -186,14 +198,6 @@ def command(
         more = f"\n\n{wrench_table(carried, display.digits)}" if wrenches else ""
         echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}{more}")
     return 0
-
-
-def _payload(text: str) -> dict[str, dict[str, float]]:
-    """The override of a payload: a point mass at the tool."""
-    mass = number_value("payload", text)
-    if mass < 0:
-        raise UsageError.of("--payload", "a mass in kg, 0 or more", text, "write for example --payload 0.5")
-    return {"payload": {"mass": mass}}
 
 
 def _along(arm: Robot, files: TrajectoryFiles, wrenches: bool, display: Display) -> int:

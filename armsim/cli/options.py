@@ -114,10 +114,14 @@ class JointState:
     Attributes:
         q: Positions; None for the initial pose.
         qd: Velocities; None for rest.
+        qdd: Accelerations; None for none.
+        torque: Of the drives; None for none.
     """
 
     q: str | None
     qd: str | None
+    qdd: str | None = None
+    torque: str | None = None
 
     def values(self, arm: Arm, degrees: bool) -> tuple[list[float], list[float]]:
         """Positions [rad or m] and velocities [rad/s or m/s]; errors as of `joint_values`."""

@@ -6,16 +6,34 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from armsim.cli.ik import PLACE, axis_option, orientation, quat_option, rpy_option
-from armsim.cli.options import Display, Overrides, angle_options, number, robot_argument, set_option
-from armsim.cli.pictures import check_plot
+from armsim.cli.ik import PLACE, Orientation, orientation_options
+from armsim.cli.options import Display, Overrides, angle_options, flag, grouped, number, robot_argument, set_option
+from armsim.cli.pictures import OutputFiles, check_plot
 from armsim.errors import UsageError
+from armsim.records import record
 from armsim.reports.table import number as shown
 
 if TYPE_CHECKING:
     from armsim.arm.workspace import Workspace
 
 COLUMNS = [*PLACE, "reachable", "manipulability", "payload_kg"]
+
+
+@record
+class WorldPlane:
+    """A plane of the world, and what of it is drawn.
+
+    Attributes:
+        plane: Its axes.
+        at: Where it lies along the third one [m]; None for the first joint's place.
+        resolution: Points along each side.
+        show: What colours tell.
+    """
+
+    plane: Literal["xz", "xy", "yz"]
+    at: float | None
+    resolution: int
+    show: Any
 
 
 @click.command(
@@ -34,9 +52,7 @@ Examples:
     "--at", callback=number, metavar="X", help="Where it lies along the third axis [m]. [default: the first joint]"
 )
 @click.option("--resolution", default=61, metavar="N", help="Points along each side. [default: 61]")
-@rpy_option
-@quat_option
-@axis_option
+@orientation_options
 @click.option("-o", "--output", metavar="CSV", help="A new file with a row for every point.")
 @click.option("--plot", metavar="FILE", help='Draw the plane. Takes matplotlib: pip install "armsim[plot]".')
 @click.option(
@@ -45,22 +61,17 @@ Examples:
     type=click.Choice(["reach", "manipulability", "payload"]),
     help="What the colours of --plot tell. [default: manipulability]",
 )
-@click.option("--force", is_flag=True, help="Let -o and --plot replace files that exist.")
+@flag("--force", help="Let -o and --plot replace files that exist.")
+@grouped("world", WorldPlane)
+@grouped("files", OutputFiles)
 @set_option
 @angle_options
 def command(
     robot: str,
     overrides: Overrides,
-    plane: Literal["xz", "xy", "yz"],
-    at: float | None,
-    resolution: int,
-    rpy: str | None,
-    quat: str | None,
-    axis: str | None,
-    output: str | None,
-    plot: str | None,
-    show: Any,
-    force: bool,
+    world: WorldPlane,
+    orientation: Orientation,
+    files: OutputFiles,
     display: Display,
 ) -> int:
     """Map a plane of the world: where ROBOT's tool can be, its manipulability, and the payload that the motors hold.
@@ -76,25 +87,28 @@ def command(
     from armsim.files.csv_writer import write_csv
     from armsim.files.new_file import check_output
 
-    if sum(text is not None for text in (rpy, quat, axis)) > 1:
+    if len(orientation.given()) > 1:
         raise UsageError.of("armsim workspace", "at most one of --rpy, --quat and --axis", "several", "leave one")
+    plane, output, plot = world.plane, files.output, files.plot
     if output is not None:
-        check_output(output, [robot], force)
-    check_plot(plot, force)
+        check_output(output, [robot], files.force)
+    check_plot(plot, files.force)
     arm = load_robot(robot, overrides)
-    towards: Any = orientation(rpy, quat, axis, display)
-    found = arm.workspace(plane, at, resolution, *towards)
+    found = arm.workspace(plane, world.at, world.resolution, *orientation.values(display.degrees))
     normal = ({0, 1, 2} - {*PLANES[plane]}).pop()
     where = f"{arm.arm.name}: the tool in the plane {'xyz'[normal]} = {shown(found.position[0, 0, normal])} m"
     if plot is not None:
         from armsim.figures.workspace import plot_workspace
 
-        plot_workspace(plot, found, show, plane, where)
+        plot_workspace(plot, found, world.show, plane, where)
     if output is not None:
         columns = (found.position, found.reachable, found.manipulability, found.payload)
         write_csv(output, COLUMNS, np.dstack(columns).ravel())
     facts = _facts(found, plane)
-    lines = [f"{where}, {resolution} x {resolution} points", f"reached         {facts['share']:.1%} of them"]
+    lines = [
+        f"{where}, {world.resolution} x {world.resolution} points",
+        f"reached         {facts['share']:.1%} of them",
+    ]
     for name, (low, high) in facts["extent"].items():
         lines.append(f"                {name} from {shown(low)} to {shown(high)} m")
     for name, unit in (("manipulability", ""), ("payload", " kg")):

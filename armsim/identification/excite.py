@@ -219,7 +219,7 @@ def save(found: Excitation, robot: Given, folder: str) -> list[str]:
     named = called("robots", os.fspath(robot), folder) if isinstance(robot, (str, os.PathLike)) else robot
     arm, rows = load_robot(robot), os.path.join(folder, TABLE)
     state = found.motion.at(found.t)
-    headings, table = motion_table(arm, found.t, *state, arm.inverse_dynamics(*state))
+    headings, table = motion_table(arm, found.t, state, arm.inverse_dynamics(*state))
     with made_folder(folder):
         write_csv(rows, headings, table.ravel())
         return [*write_files(folder, {SCENARIO: yaml_text(found.scenario(arm, named))}), rows]
