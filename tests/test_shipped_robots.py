@@ -148,17 +148,17 @@ def test_the_motors_of_the_manutec_are_those_of_dfvlrs_own_program():
 
 
 def test_list_and_the_page_say_the_same_of_every_robot():
-    facts = {item["name"]: item for item in catalog()["robots"]}
+    facts = {item.name: item.robot for item in catalog()["robots"]}
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \| ([\d.]+) m \| (?:([\d.]+) kg|-) \| (\w+) \| .* \|$", PAGE, re.MULTILINE)
     assert [row[0] for row in rows] == list(PUBLISHED)
     for name, joints, reach, payload, inertias in rows:
         of = facts[name]
-        assert (of["joints"], f"{of['reach']:.3g}", of["inertias"]) == (int(joints), reach, inertias)
-        assert of.get("payload") == (float(payload) if payload else None)
+        assert (of.joints, f"{of.reach:.3g}", of.inertias) == (int(joints), reach, inertias)
+        assert of.payload == (float(payload) if payload else None)
         assert f"**{name}" in PAGE or f" {name}" in PAGE
     others = set(facts) - set(PUBLISHED)
-    assert all(f"`{name}`" in PAGE and "inertias" not in facts[name] for name in others)
-    scenarios = {item["name"] for item in catalog()["scenarios"] if item["name"].rpartition("_")[0] in PUBLISHED}
+    assert all(f"`{name}`" in PAGE and facts[name].inertias is None for name in others)
+    scenarios = {item.name for item in catalog()["scenarios"] if item.name.rpartition("_")[0] in PUBLISHED}
     assert scenarios == {name for name in re.findall(r"`(\w+)`", PAGE) if shipped_path("configs", name)}
 
 

@@ -2,23 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field, replace
 
 from armsim.compile import cache
 from armsim.files.shipped import shipped_names, shipped_path
+from armsim.records import OMIT, PARTS, record
 from armsim.sources import digest
 
 DIRECTIVE = "yaml-language-server:"
 
 
-def catalog() -> dict[str, list[dict[str, Any]]]:
-    """The shipped "robots", "scenarios" and "studies", each with name, about (one line) and file.
+@record
+class RobotFacts:
+    """What is said of a robot.
 
-    Robots have also their number of joints, their reach [m], and what their files say `about` them: payload [kg], inertias.
+    Attributes:
+        joints: How many it has.
+        reach: Of its tool [m]; None without an end.
+        payload: Its rated payload [kg], as its file says.
+        inertias: Whether they are published or estimated, likewise.
     """
+
+    joints: int
+    reach: float | None
+    payload: float | None = field(default=None, metadata=OMIT)
+    inertias: str | None = field(default=None, metadata=OMIT)
+
+
+@record
+class ShippedFile:
+    """A file that comes with armsim.
+
+    Attributes:
+        name: By which commands take it.
+        about: What it is, in a line.
+        file: Its path.
+        robot: Of a robot, what is said of it.
+    """
+
+    name: str
+    about: str
+    file: str
+    robot: RobotFacts | None = field(default=None, metadata=PARTS)
+
+
+def catalog() -> dict[str, list[ShippedFile]]:
+    """The shipped "robots", "scenarios" and "studies"."""
     robots = _listed("robots")
-    facts = _facts([item["file"] for item in robots])
-    robots = [item | more for item, more in zip(robots, facts, strict=True)]
+    facts = _facts([item.file for item in robots])
+    robots = [replace(item, robot=of) for item, of in zip(robots, facts, strict=True)]
     return {"robots": robots, "scenarios": _listed("configs"), "studies": _listed("studies")}
 
 
@@ -34,22 +66,22 @@ def about(path: str) -> str:
     return ""
 
 
-def _facts(paths: list[str]) -> list[dict[str, Any]]:
+def _facts(paths: list[str]) -> list[RobotFacts]:
     """What is said of robots by their files; it is kept, because their reaches take half a second."""
     texts = []
     for path in paths:
         with open(path, encoding="utf-8") as file:
             texts.append(file.read())
     name = cache.key("robots", digest(), *texts)
-    known: list[dict[str, Any]] | None = cache.load_json(name)
+    known = cache.load_json(name)
     if known is None:
         from armsim.arm.robot_overview import robot_overview
 
         known = [{"joints": len(of.joints), "reach": of.reach, **(of.about or {})} for of in map(robot_overview, paths)]
         cache.store_json(name, known)
-    return known
+    return [RobotFacts(**facts) for facts in known]
 
 
-def _listed(kind: str) -> list[dict[str, Any]]:
+def _listed(kind: str) -> list[ShippedFile]:
     paths = {name: shipped_path(kind, name) for name in shipped_names(kind)}
-    return [{"name": name, "about": about(path), "file": path} for name, path in paths.items() if path is not None]
+    return [ShippedFile(name, about(path), path) for name, path in paths.items() if path is not None]

@@ -26,6 +26,7 @@ from armsim.derivation.written import LETTERS, Written
 from armsim.errors import UsageError
 from armsim.loading import build_robot, load_robot_file
 from armsim.loading.robot_file import refuse_undetermined
+from armsim.records import as_plain
 
 
 class Derivation:
@@ -91,7 +92,7 @@ class Derivation:
             "inverse_dynamics": {**self.inverse.operations._asdict(), "form": self.inverse.form},
             "forward_dynamics": {**self.forward.operations._asdict(), "form": self.forward.form},
             "constants": operations_of(constants.assignments(wanted))._asdict(),
-            "published": published(self.exact.arm),
+            "published": as_plain(published(self.exact.arm)),
         }
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import Any
 
 import sympy
 
+from armsim.derivation.literature import published
 from armsim.derivation.module import Routine
 from armsim.derivation.program import Operations, Program
 from armsim.errors import visible
@@ -162,10 +163,10 @@ def _counts(d: Derivation) -> Block:
         label = "its constants" if what == "constants" else what.replace("_", " ")
         numbers = (ours["multiplications"], ours["additions"], ours["trigonometric"])
         rows.append((label, "armsim", *map(str, numbers)))
-        for other in counts["published"]:
-            theirs = other.get("constants") if what == "constants" else other if other["what"] == what else None
-            if theirs:
-                rows.append(("", other["source"], str(theirs["multiplications"]), str(theirs["additions"]), ""))
+        for other in published(d.exact.arm):
+            theirs = other.constants if what == "constants" else other if other.what == what else None
+            if theirs is not None:
+                rows.append(("", other.source, str(theirs.multiplications), str(theirs.additions), ""))
     return Block("Counts", "Additions include subtractions, multiplications divisions; negation is free.", table=rows)
 
 

@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import field
 
 from armsim.model import Arm
+from armsim.records import OMIT, record
 
-# of a two-link arm with a payload in a plane: multiplications and additions, constants apart
-TWO_LINK: list[dict[str, Any]] = [
-    {
-        "what": "inverse_dynamics",
-        "source": "Jack 1990, Macsyma",
-        "multiplications": 30,
-        "additions": 17,
-        "constants": {"multiplications": 24, "additions": 16},
-    },
-    {
-        "what": "inverse_dynamics",
-        "source": "Raibert-Horn (Brady et al. 1982)",
-        "multiplications": 20,
-        "additions": 14,
-    },
-    {"what": "forward_dynamics", "source": "Jack 1990, Macsyma", "multiplications": 57, "additions": 33},
+
+@record
+class Counts:
+    """Multiplications and additions."""
+
+    multiplications: int
+    additions: int
+
+
+@record
+class PublishedCounts:
+    """Operation counts that somebody published.
+
+    Attributes:
+        what: "inverse_dynamics" or "forward_dynamics".
+        source: Who.
+        multiplications: Of it.
+        additions: Of it.
+        constants: What its constants take besides; None where that is not known.
+    """
+
+    what: str
+    source: str
+    multiplications: int
+    additions: int
+    constants: Counts | None = field(default=None, metadata=OMIT)
+
+
+# of a two-link arm with a payload in a plane
+TWO_LINK = [
+    PublishedCounts("inverse_dynamics", "Jack 1990, Macsyma", 30, 17, Counts(24, 16)),
+    PublishedCounts("inverse_dynamics", "Raibert-Horn (Brady et al. 1982)", 20, 14),
+    PublishedCounts("forward_dynamics", "Jack 1990, Macsyma", 57, 33),
 ]
 
 
-def published(arm: Arm) -> list[dict[str, Any]]:
+def published(arm: Arm) -> list[PublishedCounts]:
     """Published counts for an arm of this kind: of the thesis's arm, or of any chain of revolute joints.
 
     The general recursion's are Hollerbach's, those of ARM for a simplified recursion of six joints Corke's; both as table 1 of
@@ -38,7 +56,4 @@ def published(arm: Arm) -> list[dict[str, Any]]:
         return TWO_LINK
     general = ("any arm, Newton-Euler (Hollerbach)", 150 * n - 48, 131 * n - 48)
     found = [general, ("six joints, program ARM (Corke)", 224, 174)] if n == 6 else [general] if n > 2 else []
-    return [
-        {"what": "inverse_dynamics", "source": source, "multiplications": products, "additions": sums}
-        for source, products, sums in found
-    ]
+    return [PublishedCounts("inverse_dynamics", *counts) for counts in found]

@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from armsim.errors import UsageError
 from armsim.files.regular_file import open_own
+from armsim.records import record
 
 PATTERN = re.compile(r"\.(?P<name>.+)\.(?P<token>[0-9a-f]{12})\.(?P<what>new|old|whole|lock)", re.DOTALL)
 LONGEST = 230  # bytes of a target's name, beyond which its hidden names, which may have 255, have a digest in its place
@@ -32,6 +33,23 @@ else:
 
     def _lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@record
+class Remains:
+    """What a process has left, by its hidden names.
+
+    Attributes:
+        target: Name of its target.
+        new: The path of what it wrote; empty where there is none.
+        old: Of what that was to replace, likewise.
+        whole: Of what it moved into the target, likewise.
+    """
+
+    target: str
+    new: str = ""
+    old: str = ""
+    whole: str = ""
 
 
 class Claim:
@@ -82,12 +100,8 @@ def sole(path: str, sure: bool = False) -> Iterator[bool]:
 
 
 @contextmanager
-def abandoned(folder: str) -> Iterator[list[tuple[str, dict[str, str]]]]:
-    """What dead processes have left in a folder, locked against all others while the block lasts; nothing if it cannot be read.
-
-    Yields:
-        For each process the name of its target, and the paths of what there is by "new", "old" and "whole".
-    """
+def abandoned(folder: str) -> Iterator[list[Remains]]:
+    """What dead processes left in a folder, locked against all others while the block lasts; nothing if it cannot be read."""
     found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     with suppress(OSError):
         for entry in os.listdir(folder):
@@ -102,7 +116,7 @@ def abandoned(folder: str) -> Iterator[list[tuple[str, dict[str, str]]]]:
             with suppress(OSError, UsageError):
                 if locks.enter_context(sole(path, sure=True)):
                     there = {what: p for what, p in left.items() if os.path.exists(p) and not os.path.islink(p)}
-                    dead.append((name, there))
+                    dead.append(Remains(name, **there))
         yield dead
 
 

@@ -169,7 +169,7 @@ def _is_stream(path: str | os.PathLike[str]) -> bool:
 def _tidy(folder: str) -> None:
     """Remove files of dead processes that did not become whole."""
     with abandoned(folder) as dead:
-        for _, left in dead:
-            if "new" in left:
+        for left in dead:
+            if left.new:
                 with suppress(OSError):  # of a folder
-                    os.remove(left["new"])
+                    os.remove(left.new)

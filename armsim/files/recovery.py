@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from armsim.files.claim import abandoned, is_hidden_name
+from armsim.files.claim import Remains, abandoned, is_hidden_name
 from armsim.files.exchange import rename_numbered, rename_onto_nothing
 
 RUN_FORMAT = "armsim/run/1"
@@ -37,31 +37,32 @@ def recover(folder: str | os.PathLike[str] | None) -> list[str]:
     places = [target] if folder is None else [os.path.dirname(target), target]
     for place in places:
         with abandoned(place) as dead:
-            for name, left in dead:
+            for left in dead:
                 with contextlib.suppress(OSError):
-                    _recover(left, place, os.path.join(place, name), told)
+                    _recover(left, place, told)
     return told
 
 
-def _recover(left: dict[str, str], place: str, target: str, told: list[str]) -> None:
+def _recover(left: Remains, place: str, told: list[str]) -> None:
     """Tidy up what one process left."""
-    if "whole" in left:
+    target = os.path.join(place, left.target)
+    if left.whole:
         try:
-            _drop_placeholders(left["whole"], place)
-            move_in(left["whole"], place)
+            _drop_placeholders(left.whole, place)
+            move_in(left.whole, place)
             told.append(f"{place}: a run that was stopped while its files were moved here is whole now")
         except FileExistsError:
-            kept = put_beside(left["whole"], place)
+            kept = put_beside(left.whole, place)
             told.append(f"{kept}: the rest of a run that was stopped while it was moved to {place}")
-    if "old" in left and not os.path.lexists(target):
-        rename_onto_nothing(left.pop("new", left["old"]), target)
+    if left.old and not os.path.lexists(target):
+        rename_onto_nothing(left.new or left.old, target)
         told.append(f"{target}: a run that was stopped while it replaced an earlier one is under its name now")
-    elif "old" in left and "new" in left:
-        kept = put_beside(left["old"], target)
+    elif left.old and left.new:
+        kept = put_beside(left.old, target)
         told.append(f"{kept}: an earlier run that was to be replaced when armsim was stopped")
-        if os.path.isfile(os.path.join(left["new"], ABOUT)):  # whole and on disk: only then is the old one moved aside
-            told.append(f"{put_beside(left['new'], target)}: the run that was to replace it")
-    for path in (left.get("old", ""), left.get("new", "")):
+        if os.path.isfile(os.path.join(left.new, ABOUT)):  # whole and on disk: only then is the old one moved aside
+            told.append(f"{put_beside(left.new, target)}: the run that was to replace it")
+    for path in (left.old, left.new):
         if os.path.isfile(path):
             os.remove(path)
         elif os.path.isdir(path):
