@@ -15,10 +15,9 @@ from armsim.clock import NEVER
 from armsim.control import Predictive
 from armsim.errors import Diverged, UsageError, spelled
 from armsim.loading import Given, Overrides
-from armsim.loading.default_lists import default_lists
 from armsim.loading.open_numbers import open_numbers
 from armsim.loading.open_paths import lacking
-from armsim.loading.scenario_file import load_scenario_file
+from armsim.loading.scenario_file import default_lists, load_scenario_file
 from armsim.progress import Progress
 from armsim.records import record
 from armsim.simulation.engine import NativeEngine

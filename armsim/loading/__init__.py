@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from armsim.document.overrides import Overrides
     from armsim.loading.build import build_robot
     from armsim.loading.checked import RobotFile, ScenarioFile
-    from armsim.loading.resolved import resolved_robot
-    from armsim.loading.robot_file import Given, load_robot_file, read_robot
+    from armsim.loading.robot_file import Given, load_robot_file, read_robot, resolved_robot
     from armsim.loading.scenario import Scenario, build_scenario
     from armsim.loading.scenario_file import load_scenario_file, read_scenario, scenario_of
 
@@ -38,7 +37,7 @@ _HOMES = {
     "load_scenario_file": "scenario_file",
     "read_robot": "robot_file",
     "read_scenario": "scenario_file",
-    "resolved_robot": "resolved",
+    "resolved_robot": "robot_file",
     "scenario_of": "scenario_file",
 }
 

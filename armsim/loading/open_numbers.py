@@ -6,25 +6,25 @@ import math
 import operator
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from armsim.document.overrides import Overrides
+from armsim.document.base import Document
+from armsim.document.overrides import Overrides, split_overrides
 from armsim.document.paths import parse_path
 from armsim.document.scenario import AUTO
 from armsim.errors import UsageError
 from armsim.expr import Scalars
 from armsim.files.nodes import quoted
 from armsim.formulas.formula import Formula, FormulaError
-from armsim.formulas.quantity import plain_number
+from armsim.formulas.quantity import Quantity, plain_number
 from armsim.loading.checked import ScenarioFile
-from armsim.loading.default_lists import default_lists
 from armsim.loading.open_data import NOTHING, OpenData, Requirement
 from armsim.loading.open_paths import doubtful, lacking, places_of, stand_ins, unit_at
 from armsim.loading.scenario import Scenario, build_scenario
-from armsim.loading.scenario_file import Given, load_scenario_file
-from armsim.loading.settle import Open, value_at
-from armsim.loading.written import file_with_numbers
+from armsim.loading.scenario_file import Given, default_lists, load_scenario_file
+from armsim.loading.settle import Open, settle, value_at
 from armsim.records import record
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ROBOT = "robot."
 STRUCTURAL_TO_AUTO = {"viscous": 0.0, "kd": 0.0}  # where the method is picked by what can damp
 Written = Mapping[str, float]
+D = TypeVar("D", bound=Document)
 
 
 @record
@@ -221,6 +222,35 @@ def open_numbers(
         load_scenario_file(given, set_before | doubts)
     index = {place: i for i, place in enumerate(places)}
     return OpenNumbers(file, places, {path: tuple(index[place] for place in found) for path, found in asked.items()})
+
+
+def file_with_numbers(file: ScenarioFile, values: Mapping[str, float]) -> ScenarioFile:
+    """The file as if it had these numbers, and those that follow from them by formulas.
+
+    Args:
+        file: The scenario.
+        values: Numbers that the file would take, by the path of those that they replace.
+
+    Raises:
+        UsageError: There is no number at one of the paths.
+    """
+    own, robot = split_overrides(values)
+    made = _written(file.robot.document, robot)
+    return replace(file, document=_written(file.document, own), robot=replace(file.robot, document=made))
+
+
+def _written(document: D, values: Mapping[str, float]) -> D:
+    if not values:
+        return document
+    settled = settle(document, values)
+
+    def leaf(quantity: Quantity | None, path: str) -> Any:
+        value = value_at(settled, parse_path(path))
+        if quantity is None or value is quantity.value or value is quantity:
+            return quantity
+        return replace(quantity, value=value, text=plain_number(value), formula=None, given=True, unit="")
+
+    return document.mapped(leaf)
 
 
 def _first(path: str, values: Any) -> Any:

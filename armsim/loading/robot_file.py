@@ -1,4 +1,4 @@
-"""Reading robot files."""
+"""Reading robot files, and robots written out in full."""
 
 from __future__ import annotations
 
@@ -118,3 +118,20 @@ def refuse_undetermined(arm: Arm, robot: document.Robot, path: str = "") -> None
     report = Report()
     report.faults += undetermined(arm, robot, path)
     report.raise_if_any()
+
+
+def resolved_robot(robot: document.Robot) -> document.Robot:
+    """A robot in full, in the unit of its file: defaults filled in, formulas evaluated; it reads back to the same bits."""
+    joints = [joint if joint.motor is None else joint.replaced(motor=_motor(joint.motor)) for joint in robot.joints]
+    return robot.replaced(
+        joints=tuple(joints),
+        parameters=robot.parameters or None,
+        world=robot.world or None,
+        contacts=robot.contacts or None,
+    )
+
+
+def _motor(motor: document.Motor) -> document.Motor:
+    """A motor with its back-EMF constant, and without limits where there are none."""
+    unlimited = all(limit is None for limit in motor.limits.values())
+    return motor.replaced(Ke=motor.Kp if motor.Ke is None else motor.Ke, limits=None if unlimited else motor.limits)

@@ -29,7 +29,7 @@ from armsim.loading.checked import ScenarioFile
 from armsim.loading.control import build_controller
 from armsim.loading.frames import RADIANS, JointUnits
 from armsim.loading.reference import resolved_reference
-from armsim.loading.resolved import resolved_robot
+from armsim.loading.robot_file import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
 from armsim.loading.world import build_contacts, build_world, with_surfaces

@@ -21,11 +21,12 @@ from armsim.files.shipped import looks_like_a_file
 from armsim.files.source import Source, beside, find_file
 from armsim.formulas.quantity import Context, Quantity
 from armsim.loading.checked import RobotFile, ScenarioFile, WholeSteps
-from armsim.loading.default_lists import default_lists
+from armsim.loading.frames import RADIANS
 from armsim.loading.robot_file import Given, check_robot, load_root, read_content, refuse_undetermined
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.voltage import NoVoltage, refusal
 from armsim.loading.wrong_kind import wrong_kind
+from armsim.model import JOINT_TYPES
 
 MOST_DELAY = 40  # periods: each is a state of every joint, and eigenvalues of all of them are looked at
 
@@ -173,6 +174,20 @@ def _joint_lists(root: Map, robot: document.Robot | None, context: Context) -> J
     return JointLists(
         [name for name, _ in context.joints], defaults, [axis for axis, _ in task_of(root.get("control"))]
     )
+
+
+def default_lists(robot: document.Robot, degrees: bool) -> dict[str, list[float]]:
+    """What a scenario's `initial.q`, `initial.qd` and `control.target` default to, by path.
+
+    Args:
+        robot: Its robot.
+        degrees: Whether the scenario's angles are degrees.
+    """
+    pose = [float(joint.initial.value) for joint in robot.free]
+    if degrees != robot.degrees:
+        turns = [RADIANS if JOINT_TYPES[joint.type].turns else 1.0 for joint in robot.free]
+        pose = [x / turn if degrees else x * turn for x, turn in zip(pose, turns, strict=True)]
+    return {"initial.q": pose, "control.target": pose, "initial.qd": [0.0] * len(pose)}
 
 
 def _robot_path(node: Scalar, folder: str) -> str:

@@ -13,7 +13,7 @@ from armsim.document.overrides import Overrides
 from armsim.errors import ArmsimError
 from armsim.formulas.values import Values
 from armsim.loading.open_paths import places_at
-from armsim.loading.resolved import resolved_robot
+from armsim.loading.robot_file import resolved_robot
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import MOST_DELAY
 from armsim.records import record
