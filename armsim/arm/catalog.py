@@ -6,7 +6,7 @@ from dataclasses import field, replace
 
 from armsim.compile import cache
 from armsim.files.shipped import shipped_names, shipped_path
-from armsim.records import OMIT, PARTS, record
+from armsim.records import PARTS, optional, record
 from armsim.sources import digest
 
 DIRECTIVE = "yaml-language-server:"
@@ -25,8 +25,8 @@ class RobotFacts:
 
     joints: int
     reach: float | None
-    payload: float | None = field(default=None, metadata=OMIT)
-    inertias: str | None = field(default=None, metadata=OMIT)
+    payload: float | None = optional(default=None)
+    inertias: str | None = optional(default=None)
 
 
 @record

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import cast
 
 from armsim.actuation import drive_torques, driven, dry_bounds
@@ -22,7 +22,7 @@ from armsim.errors import UsageError, spelled
 from armsim.files.nodes import quoted
 from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm, Joint, Motor
-from armsim.records import OMIT, record
+from armsim.records import optional, record
 
 FASTEST = 1e9  # rad/s or m/s: a no-load speed beyond counts as unbounded
 MOST_POINTS = 100_000  # of a curve
@@ -121,7 +121,7 @@ class MotorCurve:
     most_power: MostPower | None
     curve: list[Point]
     holding: Holding
-    coupling: TwoMassSystem | None = field(default=None, metadata=OMIT)
+    coupling: TwoMassSystem | None = optional(default=None)
 
 
 def motors(arm: Arm, voltage: float | None = None) -> list[MotorCurve]:

@@ -32,7 +32,7 @@ from armsim.loading.check import scenario_doubts
 from armsim.loading.reference import in_words
 from armsim.plant import Plant
 from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
-from armsim.records import OMIT, record
+from armsim.records import optional, record
 from armsim.stability.method_choice import with_method
 
 FORMAT = re.compile(rb"^format:\s*[\"']?armsim/(robot|scenario|run)\b", re.MULTILINE)
@@ -170,8 +170,8 @@ class ControlFacts:
     encoder: bool
     inputs: list[str] | None
     joints: list[JointControl]
-    tool: str | None = field(default=None, metadata=OMIT)
-    axes: list[AxisControl] | None = field(default=None, metadata=OMIT)
+    tool: str | None = optional(default=None)
+    axes: list[AxisControl] | None = optional(default=None)
 
 
 @record

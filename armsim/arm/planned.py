@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +23,7 @@ from armsim.loading import Given, Overrides
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import scenario_of
 from armsim.model import Arm, Joint
-from armsim.records import OMIT, record
+from armsim.records import optional, record
 from armsim.references.fastest_motion import FastestStage
 from armsim.references.tool_path import ToolMotion
 
@@ -72,9 +72,9 @@ class Exceeded(Overload):
         from_s: The first time that exceeds the limit [s].
     """
 
-    torque: float | None = field(default=None, metadata=OMIT)
-    speed: float | None = field(default=None, metadata=OMIT)
-    available: float | None = field(default=None, metadata=OMIT)
+    torque: float | None = optional(default=None)
+    speed: float | None = optional(default=None)
+    available: float | None = optional(default=None)
     t_s: float
     from_s: float
 

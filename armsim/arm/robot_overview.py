@@ -27,7 +27,7 @@ from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.loading.plausible import doubts
 from armsim.model import Arm, Coulomb, Joint, Mimic, Motor, Payload, Spring
 from armsim.plant import slipping
-from armsim.records import OMIT, record
+from armsim.records import optional, record
 from armsim.spatial import Frame, Inertia
 
 
@@ -76,9 +76,9 @@ class JointFacts:
     viscous: float
     coulomb: Coulomb | None
     motor: MotorFacts | None
-    spring: Spring | None = field(default=None, metadata=OMIT)
-    parent: str | None = field(default=None, metadata=OMIT)
-    mimic: Mimic | None = field(default=None, metadata=OMIT)
+    spring: Spring | None = optional(default=None)
+    parent: str | None = optional(default=None)
+    mimic: Mimic | None = optional(default=None)
 
 
 @record
@@ -199,11 +199,11 @@ class RobotOverview:
     frames: list[FrameFacts]
     payload: BodyInertia | None
     pose: PoseFacts
-    doubts: list[Doubt] | None = field(default=None, metadata=OMIT)
-    payloads: list[PayloadInertia] | None = field(default=None, metadata=OMIT)
-    contacts: list[ContactFacts] | None = field(default=None, metadata=OMIT)
-    couplings: list[CouplingFacts] | None = field(default=None, metadata=OMIT)
-    about: dict[str, Any] | None = field(default=None, metadata=OMIT)
+    doubts: list[Doubt] | None = optional(default=None)
+    payloads: list[PayloadInertia] | None = optional(default=None)
+    contacts: list[ContactFacts] | None = optional(default=None)
+    couplings: list[CouplingFacts] | None = optional(default=None)
+    about: dict[str, Any] | None = optional(default=None)
 
     @property
     def free(self) -> list[JointFacts]:

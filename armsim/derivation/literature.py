@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-
 from armsim.model import Arm
-from armsim.records import OMIT, record
+from armsim.records import optional, record
 
 
 @record
@@ -32,7 +30,7 @@ class PublishedCounts:
     source: str
     multiplications: int
     additions: int
-    constants: Counts | None = field(default=None, metadata=OMIT)
+    constants: Counts | None = optional(default=None)
 
 
 # of a two-link arm with a payload in a plane

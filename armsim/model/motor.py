@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
 from armsim.expr import absolute, where
-from armsim.records import OMIT, record
+from armsim.records import optional, record
 from armsim.spatial import Scalar
 
 
@@ -39,7 +39,7 @@ class Coulomb:
 
     positive: Scalar
     negative: Scalar
-    peaks: tuple[Stribeck, ...] | None = field(default=None, metadata=OMIT)
+    peaks: tuple[Stribeck, ...] | None = optional(default=None)
 
     def __add__(self, other: Coulomb) -> Coulomb:
         peaks = (*(self.peaks or ()), *(other.peaks or ())) or None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 
 from armsim.actuation import WORKS
 from armsim.loading import Scenario
 from armsim.plant import Plant
-from armsim.records import OMIT, record
+from armsim.records import optional, record
 from armsim.simulation.result import Result
 
 LARGE = 0.05  # relative residual, above which it is noted
@@ -46,7 +46,7 @@ class EnergyBalance:
     residual: float
     relative: float
     note: str | None
-    others: dict[str, float] | None = field(default=None, metadata=OMIT)
+    others: dict[str, float] | None = optional(default=None)
 
     @property
     def works(self) -> dict[str, float]:

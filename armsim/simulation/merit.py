@@ -8,7 +8,7 @@ from armsim.actuation import LIMITS
 from armsim.control import Constant, Controller
 from armsim.measures.figures import DISTURBANCE, ENERGY, RESPONSE, TOOL, TRACKING, WINDING, every
 from armsim.measures.limits import limits_of
-from armsim.records import OMIT, record
+from armsim.records import optional, record
 from armsim.simulation.angles import FIGURE, SQUARE
 from armsim.simulation.result import Result
 
@@ -32,10 +32,10 @@ class ArmFigures:
     moments: int
     every: float
     follows: bool
-    rms_tool_error: float | None = field(default=None, metadata=OMIT)
-    peak_tool_error: float | None = field(default=None, metadata=OMIT)
-    energy_drawn: float | None = field(default=None, metadata=OMIT)
-    energy_fed_back: float | None = field(default=None, metadata=OMIT)
+    rms_tool_error: float | None = optional(default=None)
+    peak_tool_error: float | None = optional(default=None)
+    energy_drawn: float | None = optional(default=None)
+    energy_fed_back: float | None = optional(default=None)
 
 
 @record
@@ -110,7 +110,7 @@ class JointFigures:
     energy_fed_back: float | None
     of_nominal: float | None
     limits: dict[str, TimeAtLimit]
-    shares: dict[str, LimitShare] | None = field(default=None, metadata=OMIT)
+    shares: dict[str, LimitShare] | None = optional(default=None)
 
 
 def of_run(run: Result) -> ArmFigures:

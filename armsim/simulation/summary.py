@@ -8,7 +8,7 @@ from dataclasses import field
 
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
-from armsim.records import OMIT, PARTS, record
+from armsim.records import PARTS, optional, record
 from armsim.simulation.angles import POSITION
 from armsim.simulation.ending import Ending, ending, settled
 from armsim.simulation.energy_balance import EnergyBalance, audit
@@ -48,8 +48,8 @@ class StepCounts:
     """
 
     steps: int
-    landings: int | None = field(default=None, metadata=OMIT)
-    adaptive: AdaptiveSteps | None = field(default=None, metadata=OMIT)
+    landings: int | None = optional(default=None)
+    adaptive: AdaptiveSteps | None = optional(default=None)
 
     @classmethod
     def of(cls, scenario: Scenario, steps: int, counts: tuple[int, int] | None, land_every: int = 1) -> StepCounts:
@@ -90,11 +90,11 @@ class Summary:
     robot: str
     status: str
     method: str
-    picked: str | None = field(default=None, metadata=OMIT)
+    picked: str | None = optional(default=None)
     algorithm: str
     dt: float
     counts: StepCounts = field(metadata=PARTS)
-    moments: int | None = field(default=None, metadata=OMIT)
+    moments: int | None = optional(default=None)
     duration: float
 
 
@@ -207,10 +207,10 @@ class EndState:
     energy: EnergyChange
     audit: EnergyBalance
     outside_limits: list[OutsideRange]
-    ending: Ending | None = field(default=None, metadata=OMIT)
-    figures: ArmFigures | None = field(default=None, metadata=OMIT)
-    problems: list[Problem] | None = field(default=None, metadata=OMIT)
-    contacts: list[ContactSummary] | None = field(default=None, metadata=OMIT)
+    ending: Ending | None = optional(default=None)
+    figures: ArmFigures | None = optional(default=None)
+    problems: list[Problem] | None = optional(default=None)
+    contacts: list[ContactSummary] | None = optional(default=None)
 
 
 @record
@@ -243,8 +243,8 @@ class Divergence:
     """
 
     slot: str
-    landing: int | None = field(default=None, metadata=OMIT)
-    step: int | None = field(default=None, metadata=OMIT)
+    landing: int | None = optional(default=None)
+    step: int | None = optional(default=None)
     time: float
     torques_finite: bool
     growth: StepGrowth | None
@@ -277,11 +277,11 @@ class RunSummary(Summary):
     steps_per_second: float
     advice: list[str]
     would_chatter: dict[str, float]
-    step_error: NotedError | None = field(default=None, metadata=OMIT)
-    no_step_error: str | None = field(default=None, metadata=OMIT)
+    step_error: NotedError | None = optional(default=None)
+    no_step_error: str | None = optional(default=None)
     end: EndState | None = field(default=None, metadata=PARTS)
-    measures: dict[str, Measured] | None = field(default=None, metadata=OMIT)
-    diverged: Divergence | None = field(default=None, metadata=OMIT)
+    measures: dict[str, Measured] | None = optional(default=None)
+    diverged: Divergence | None = optional(default=None)
 
 
 def summarize(run: Result) -> RunSummary:
