@@ -55,6 +55,13 @@ def record(cls: C | None = None, *, kw_only: bool = False, frozen: bool = True) 
     return made
 
 
+@dataclass_transform(field_specifiers=(field, optional))
+def mutable_record(cls: C) -> C:
+    """A record whose fields may change; its instances have no hash."""
+    made: C = record(cls, frozen=False)
+    return made
+
+
 class _Fields:
     """The fields of a record until they are asked for, by the name under which dataclasses keep them."""
 

@@ -11,14 +11,14 @@ from armsim.actuation import motor as dc
 from armsim.actuation.limit import limit_torque
 from armsim.expr import Scalars, absolute, dot, either, minimum, where
 from armsim.model import Joint
-from armsim.records import record
+from armsim.records import mutable_record
 from armsim.spatial import Scalar
 
 Output = Literal["voltage", "current", "torque"]  # what a command of a drive is
 OUTPUTS: tuple[Output, ...] = ("voltage", "current", "torque")
 
 
-@record(frozen=False)
+@mutable_record
 class Works:
     """Work done on an arm [J], or power [W], by source.
 
@@ -44,7 +44,7 @@ WORKS = COUNTED[:-1]
 SPRINGS, CONTACTS, COUPLINGS = "springs", "contacts", "couplings"  # of `Works.others`
 
 
-@record(frozen=False)
+@mutable_record
 class JointTorque:
     """The parts of a joint's torque, and its motor's voltage and current.
 

@@ -8,10 +8,10 @@ from armsim.control.law import Seen
 from armsim.control.noise import normal
 from armsim.expr import Scalar, Scalars, exp, rounded, where
 from armsim.model import Arm
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 
-@record(frozen=False)
+@mutable_record
 class Encoded:
     """What encoders have read.
 

@@ -7,10 +7,10 @@ from dataclasses import field, replace
 
 from armsim.control.reference import Desired
 from armsim.expr import Scalar, Scalars, fma, is_number, minus
-from armsim.records import record
+from armsim.records import mutable_record
 
 
-@record(frozen=False)
+@mutable_record
 class Seen:
     """What is known of an arm at an instant.
 
@@ -25,7 +25,7 @@ class Seen:
     currents: Mapping[int, Scalar] = field(default_factory=dict)
 
 
-@record(frozen=False)
+@mutable_record
 class Now:
     """What a law is told.
 
@@ -64,7 +64,7 @@ class Now:
         return [-qd if is_number(wanted, 0.0) else wanted - qd for wanted, qd in pairs]
 
 
-@record(frozen=False)
+@mutable_record
 class Kept:
     """What a law remembers; or its rates.
 

@@ -8,10 +8,10 @@ from dataclasses import field
 from armsim.control.encoder import Encoded
 from armsim.control.law import Kept
 from armsim.expr import Scalars
-from armsim.records import record
+from armsim.records import mutable_record
 
 
-@record(frozen=False)
+@mutable_record
 class Memory:
     """What a controller remembers; or the rates of that, in continuous control.
 

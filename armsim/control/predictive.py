@@ -43,13 +43,13 @@ from armsim.expr import (
     with_jacobian,
 )
 from armsim.model import Arm
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 Rows = Sequence[Scalars]
 SHARES = (1.0, 0.5, 0.25)  # of a change of the plan that are tried; where none costs less, the plan stays
 
 
-@record(frozen=False)
+@mutable_record
 class CostWeights:
     """Weights of the errors that a plan is to keep small, an entry a joint; the cost is half the integral of their squares.
 
@@ -68,7 +68,7 @@ class CostWeights:
     end: Scalar
 
 
-@record(frozen=False)
+@mutable_record
 class Stage:
     """A stage of a plan.
 
@@ -89,7 +89,7 @@ class Stage:
     wanted_qd: Scalars
 
 
-@record(frozen=False)
+@mutable_record
 class Rollout:
     """Where a plan leads.
 
@@ -104,7 +104,7 @@ class Rollout:
     cost: Scalar
 
 
-@record(frozen=False)
+@mutable_record
 class CostToGo:
     """What is left of the cost at a state, to second order in its change: of positions, then of velocities, 2 n entries.
 
@@ -117,7 +117,7 @@ class CostToGo:
     hessian: Rows
 
 
-@record(frozen=False)
+@mutable_record
 class Correction:
     """How the command of a stage is to change: by a step, and by gains times the change of the state.
 

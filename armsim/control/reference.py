@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from armsim.expr import Scalar, Table
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 
-@record(frozen=False)
+@mutable_record
 class Desired:
     """What the joints should do at an instant.
 

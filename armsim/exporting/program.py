@@ -10,12 +10,12 @@ from typing import Any
 from armsim.compile.lower import lower, sincos_function
 from armsim.expr import Expr, Function, Repetition, Table, rounded, trace
 from armsim.expr.elementary import cos, exp, exponential, log, logarithm, sin
-from armsim.records import record
+from armsim.records import mutable_record
 
 ELEMENTARY = {"sincos": "sine_and_cosine", "exp": "exponential", "log": "logarithm"}  # names in a text
 
 
-@record(frozen=False)
+@mutable_record
 class Printable:
     """Functions as they are printed.
 

@@ -10,7 +10,7 @@ from typing import Any
 from armsim.files.faults import Report, join
 from armsim.files.nodes import Place
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
-from armsim.records import record
+from armsim.records import mutable_record
 
 MOST_LETTERS = 100_000  # of all formulas of a file; thirty joints take some 10 000
 
@@ -86,7 +86,7 @@ class FormulaCache:
         return known
 
 
-@record(frozen=False)
+@mutable_record
 class Context:
     """What is known where a value of a file is read. Below a key it begins as it is above; what changes there stays there.
 

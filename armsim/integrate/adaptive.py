@@ -39,7 +39,7 @@ from armsim.integrate.method import EXHAUSTED, FAILED, Tolerance
 from armsim.integrate.motion import Motion, calmed
 from armsim.integrate.quadrature import Integrand, refined
 from armsim.integrate.system import System
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 MEMORY = ("step_length", "step_error", "steps_taken", "steps_refused")
 
@@ -70,7 +70,7 @@ class Trial(NamedTuple):
 TrialStep = Callable[[System, Scalar, Motion, Scalar], Trial]  # on a smooth system: time, state, step
 
 
-@record(frozen=False)
+@mutable_record
 class Attempt:
     """The state of the loop over attempted steps.
 

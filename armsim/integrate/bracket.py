@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from armsim.expr import Scalar, both, clip, where
-from armsim.records import record
+from armsim.records import mutable_record
 
 EVENT = 1e-12  # s: tolerance of event location
 ROUNDING = 1e-15  # resolution of time, relative to an interval
 
 
-@record(frozen=False)
+@mutable_record
 class Bracket:
     """Two times within a step that enclose an event, from the step's start [s], and the least guard there; zeros for none."""
 

@@ -24,7 +24,7 @@ from armsim.integrate.events import least
 from armsim.integrate.graze import first_graze
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
-from armsim.records import record
+from armsim.records import mutable_record
 
 MOST = 400  # parts tried in a step; where events accumulate (Zeno) it is carried out whole
 
@@ -32,7 +32,7 @@ MOST = 400  # parts tried in a step; where events accumulate (Zeno) it is carrie
 SmoothStep = Callable[[System, Scalar, Motion, Scalar], tuple[Motion, Motion]]
 
 
-@record(frozen=False)
+@mutable_record
 class Part:
     """The state of the loop over the parts of a step.
 

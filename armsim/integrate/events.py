@@ -10,14 +10,14 @@ from armsim.expr import Scalar, Scalars, absolute, both, chosen, clip, either, f
 from armsim.integrate.extension import SmoothStep
 from armsim.integrate.graze import first_graze
 from armsim.integrate.motion import Motion
-from armsim.records import record
+from armsim.records import mutable_record
 
 FAR = 1e300  # beyond any guard
 RESOLVED = 1e-9  # s: within a shorter step nothing varies unseen
 CLOSE = 1 / 16  # of a step: distance of the points of the last parabola
 
 
-@record(frozen=False)
+@mutable_record
 class Course:
     """A guard along a step, the polynomial g1 - (1 - θ) (d - θ (c0 + θ (c1 + ...))); see `interpolated`.
 
@@ -65,7 +65,7 @@ def _vertex(low: Scalar, mid: Scalar, high: Scalar) -> Scalar:
     return where(curved, clip((low - high) / where(curved, 2.0 * bend, 1.0), -1.0, 1.0), where(low < high, -1.0, 1.0))
 
 
-@record(frozen=False)
+@mutable_record
 class Look:
     """Points of a step at which guards are looked at, and tests of whether they resolve the guards.
 
@@ -96,7 +96,7 @@ HOLDING = Look.at((0.0, 0.21, 0.46, 0.73, 1.0), (2,))
 GLANCE = (0.0, 0.29, 0.62, 1.0)  # of a step, at which it is seen whether a closer look is wanted
 
 
-@record(frozen=False)
+@mutable_record
 class Search:
     """The state of a search.
 

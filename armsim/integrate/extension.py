@@ -8,12 +8,12 @@ from dataclasses import replace
 from armsim.expr import Scalar, Scalars, absolute, chosen, fma, mapped, where, zeros
 from armsim.integrate.motion import Motion
 from armsim.integrate.system import System
-from armsim.records import record
+from armsim.records import mutable_record
 
 OPEN = 2.0  # in place of a mode: velocities and forces of the instant itself decide
 
 
-@record(frozen=False)
+@mutable_record
 class Extension:
     """The continuous extension of a step.
 
@@ -28,7 +28,7 @@ class Extension:
     mode: Scalars
 
 
-@record(frozen=False)
+@mutable_record
 class Ahead:
     """How far a method has run ahead of an instant.
 
@@ -62,7 +62,7 @@ class Ahead:
         return replace(self, since=self.since_landing(t), end=chosen(landed, y, self.end))
 
 
-@record(frozen=False)
+@mutable_record
 class SmoothStep:
     """A step of a system that stays on its branch, with its continuous extension.
 

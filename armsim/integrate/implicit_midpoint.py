@@ -15,14 +15,14 @@ from armsim.integrate.method import FAILED, Method
 from armsim.integrate.momentum_equation import MomentumEquation
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.system import System
-from armsim.records import record
+from armsim.records import mutable_record
 
 ROUNDS = 40  # Newton iterations at most
 ROUNDING = 2.0**-53
 UNFELT = 1e-10  # rad or m in a step: a stalled iteration has converged when its correction moves no joint by more
 
 
-@record(frozen=False)
+@mutable_record
 class Iterate:
     """An iterate of Newton's method.
 

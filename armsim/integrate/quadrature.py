@@ -13,7 +13,7 @@ from typing import Any
 from armsim.expr import Scalar, absolute, both, chosen, either, leaves, loop, mapped, minimum, negated, where
 from armsim.integrate.extension import SmoothStep
 from armsim.integrate.method import Tolerance
-from armsim.records import record
+from armsim.records import mutable_record
 
 INNER = (1 - sqrt(3 / 7)) / 2, 1 / 2, (1 + sqrt(3 / 7)) / 2  # nodes between 0 and 1
 LOBATTO = (1 / 20, 49 / 180, 16 / 45, 49 / 180, 1 / 20)
@@ -23,7 +23,7 @@ WIDEST, NARROWEST = 1 / 8, 1 / 64  # of a step: a panel to begin with, and one t
 PANELS = 160  # at most, with those that were halved
 
 
-@record(frozen=False)
+@mutable_record
 class Covered:
     """The state of the loop over the panels of a step.
 
@@ -38,7 +38,7 @@ class Covered:
     w: Any
 
 
-@record(frozen=False)
+@mutable_record
 class Integrand(SmoothStep):
     """The rates of quadratures along a step.
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from armsim.expr import Scalar, Scalars, dot, leaves
 from armsim.integrate.motion import Motion
-from armsim.records import record
+from armsim.records import mutable_record
 
 Matrix = Sequence[Scalars]  # by rows
 Slopes = tuple[Scalar, Motion]  # partial derivatives of a scalar by the time, and by the motion
 
 
-@record(frozen=False)
+@mutable_record
 class RateJacobian:
     """The Jacobian of the rates of a system with n velocities and k further states z.
 

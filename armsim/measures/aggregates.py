@@ -12,7 +12,7 @@ from typing import Any
 from armsim.expr import Scalar, Scalars, absolute, divided, maximum, sqrt, where
 from armsim.measures.measure import Measure, Quantities
 from armsim.measures.moment import Moment
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 
 @record
@@ -26,7 +26,7 @@ class Aggregated(Measure):
     of: Quantities
 
 
-@record(frozen=False)
+@mutable_record
 class Trapezoids:
     """Integrals up to a moment.
 
@@ -117,7 +117,7 @@ class Peak(Largest):
         return [where(x > best, x, best) for x, best in zip(magnitudes, kept, strict=True)]
 
 
-@record(frozen=False)
+@mutable_record
 class Hits:
     """Extremes so far.
 

@@ -12,12 +12,12 @@ from armsim.expr import Scalar, Scalars, absolute, both, chosen, either, maximum
 from armsim.measures.kind import Request, length
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 SHARE = 0.05  # of the peak deviation, the band unless given
 
 
-@record(frozen=False)
+@mutable_record
 class Pushed:
     """Deviations since the last force began.
 

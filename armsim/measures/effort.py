@@ -12,7 +12,7 @@ from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.model import Motor, Thermal
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 
 def rms_current(request: Request) -> Measure:
@@ -28,7 +28,7 @@ def _current(now: Moment, i: int) -> Scalar:
     return current
 
 
-@record(frozen=False)
+@mutable_record
 class Winding:
     """Up to a moment, of each winding.
 

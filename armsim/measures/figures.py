@@ -13,7 +13,7 @@ from armsim.measures.limits import limits_of
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.plant import Plant
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 PREFIX = "figure "  # of names, to tell them from measures that are asked for
 RESPONSE = ("rise_time", "overshoot", "settling_time")
@@ -25,7 +25,7 @@ WINDING = ("winding_temperature", "peak_winding_temperature")
 MOMENTS = 500  # at which they are gathered, at least, where there are as many steps
 
 
-@record(frozen=False)
+@mutable_record
 class Gathered:
     """Accumulators of figures, which serve runs from any start.
 

@@ -10,12 +10,12 @@ from armsim.expr import Scalars, absolute, maximum, minimum, where
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 FROM, TO = 0.1, 0.9  # of the way from the start to where the target ends
 
 
-@record(frozen=False)
+@mutable_record
 class Reached:
     """When joints are first as far on their way as `FROM` and `TO` [s]; inf where they are not yet."""
 

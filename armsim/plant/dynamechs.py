@@ -21,7 +21,7 @@ from armsim.integrate import advanced
 from armsim.model import Arm, Joint
 from armsim.plant.plant import Plant, StepRule
 from armsim.plant.state import State
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 MODEL = "dynamechs"  # of a motor, as robot files name it
 LN_2 = 0.6931471805599453
@@ -42,7 +42,7 @@ def emulates(arm: Arm) -> bool:
     return not names
 
 
-@record(frozen=False)
+@mutable_record
 class Evaluation:
     """DynaMechs' evaluation of a state.
 

@@ -30,12 +30,12 @@ from armsim.model import Arm
 from armsim.plant.loads import Loads
 from armsim.plant.state import Acting, Further, Held
 from armsim.plant.velocity_laws import VelocityLaws
-from armsim.records import record
+from armsim.records import mutable_record
 
 FASTER = 3.0
 
 
-@record(frozen=False)
+@mutable_record
 class Rates:
     """The rates of an arm without dry friction.
 
@@ -50,7 +50,7 @@ class Rates:
     w: Works | None
 
 
-@record(frozen=False)
+@mutable_record
 class Forces:
     """The equation of motion M qdd = f + dry friction at one instant.
 
@@ -75,7 +75,7 @@ class Forces:
     w: Works | None
 
 
-@record(frozen=False)
+@mutable_record
 class Damped:
     """The equation of motion at one instant, split for implicit damping.
 
@@ -111,7 +111,7 @@ class Damped:
         return plus(v, change), laws, impulses
 
 
-@record(frozen=False)
+@mutable_record
 class JointLoads:
     """The loads on the joints at one instant.
 

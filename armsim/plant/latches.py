@@ -10,10 +10,10 @@ from armsim.dynamics import Law, clipped_solve
 from armsim.expr import Scalar, Scalars, absolute, both, either, negated, where
 from armsim.plant.equations import Forces
 from armsim.plant.system import by_joint
-from armsim.records import record
+from armsim.records import mutable_record
 
 
-@record(frozen=False)
+@mutable_record
 class LatchPlace:
     """Where a joint is among the velocities at which it may be held.
 

@@ -10,7 +10,7 @@ from armsim.actuation import JointTorque, Works
 from armsim.control import Memory
 from armsim.expr import Scalar, Scalars, leaves
 from armsim.integrate import Ahead
-from armsim.records import record
+from armsim.records import mutable_record, record
 
 
 @record
@@ -28,7 +28,7 @@ class Clearance:
     since: Scalar
 
 
-@record(frozen=False)
+@mutable_record
 class State:
     """A state by its parts; as one flat list, they follow each other in this order.
 
@@ -93,7 +93,7 @@ class State:
         )
 
 
-@record(frozen=False)
+@mutable_record
 class Further:
     """The further states that an integrator advances besides the joints; or their rates.
 
@@ -110,7 +110,7 @@ class Further:
     windings: Scalars = field(default_factory=list)
 
 
-@record(frozen=False)
+@mutable_record
 class Branch:
     """What is decided for a step on which all is to be smooth.
 
@@ -123,7 +123,7 @@ class Branch:
     middle: Scalar
 
 
-@record(frozen=False)
+@mutable_record
 class Held:
     """What is constant during a step.
 
@@ -140,7 +140,7 @@ class Held:
     branch: Branch | None = None
 
 
-@record(frozen=False)
+@mutable_record
 class Acting:
     """What acts at an instant, dry friction left open.
 

@@ -17,7 +17,7 @@ from armsim.loading import Scenario
 from armsim.notebook import counted, pandas
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, Layout
-from armsim.records import record
+from armsim.records import mutable_record, record
 from armsim.simulation.loop_plan import bounds
 from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
@@ -73,7 +73,7 @@ class KnownSetup:
 Status = Literal["complete", "interrupted", "diverged"]
 
 
-@record(frozen=False)
+@mutable_record
 class Result(Mapping[str, Any]):
     """A finished, interrupted or diverged simulation.
 

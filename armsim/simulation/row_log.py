@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from armsim.errors import UsageError, refusing
 from armsim.files.run_folder import size_text
-from armsim.records import record
+from armsim.records import mutable_record
 from armsim.simulation.lanes import DOUBLE, RowRoom, RowSpace
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Rows(Protocol):
         """The first rows alone."""
 
 
-@record(frozen=False)
+@mutable_record
 class ArrayRows:
     """The rows of a run, or the last of them, in one array; see `Rows`.
 

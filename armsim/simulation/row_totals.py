@@ -9,12 +9,12 @@ from typing import Any
 
 from armsim.model import Arm
 from armsim.plant import Column
-from armsim.records import record
+from armsim.records import mutable_record
 
 MOST = 1000  # points of a path
 
 
-@record(frozen=False)
+@mutable_record
 class Extremes:
     """Extremes of a column.
 
@@ -33,7 +33,7 @@ class Extremes:
         self.least, self.most = min(self.least, min(seen)), max(self.most, max(seen))
 
 
-@record(frozen=False)
+@mutable_record
 class Range(Extremes):
     """Extremes of a joint position that has limits.
 
@@ -53,7 +53,7 @@ class Range(Extremes):
         return max(self.lower - self.least, self.most - self.upper)
 
 
-@record(frozen=False)
+@mutable_record
 class Voltage(Extremes):
     """Extremes of a motor's voltage that its supply limits.
 
@@ -69,7 +69,7 @@ class Voltage(Extremes):
         return max(-self.least, self.most) >= self.limit
 
 
-@record(frozen=False)
+@mutable_record
 class NormalForce(Extremes):
     """Extremes of the normal force of a contact.
 
@@ -90,7 +90,7 @@ class NormalForce(Extremes):
                 self.touched = next(k for k, force in zip(count(rows), seen) if force > 0)
 
 
-@record(frozen=False)
+@mutable_record
 class Path:
     """Some columns of some rows, evenly spaced and at most `MOST` of them, however many rows there are.
 
@@ -114,7 +114,7 @@ class Path:
             k = (len(self.points) * self.stride) - first
 
 
-@record(frozen=False)
+@mutable_record
 class RowTotals:
     """Totals of rows.
 
