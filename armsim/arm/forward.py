@@ -9,6 +9,7 @@ from typing import NamedTuple
 from armsim.actuation import driven, motor_demands
 from armsim.dynamics import crba
 from armsim.errors import UsageError
+from armsim.expr import Scalars
 from armsim.loading.voltage import voltage_refusal
 from armsim.model import Arm
 from armsim.plant import accelerations
@@ -27,7 +28,7 @@ class Accelerated(NamedTuple):
     torque: list[float]
     voltage: list[float | None]
     current: list[float | None]
-    qdd: list[float]
+    qdd: Scalars
 
 
 def forward(

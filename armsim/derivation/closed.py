@@ -14,7 +14,7 @@ from armsim.derivation.grouping import Grouping, fraction
 from armsim.derivation.motion import MotionRing
 from armsim.derivation.program import Call, Definition, Program, assembled, graph_definitions
 from armsim.dynamics.factor import solve_ldl
-from armsim.expr import trace
+from armsim.expr import Scalars, trace
 
 MANY = 120  # terms, beyond which they are not searched for common factors
 TRIES, TRIES_OF_OTHERS = 40, 4  # searches of few terms
@@ -131,7 +131,7 @@ def solved(n: int, given: Mapping[str, Definition]) -> dict[str, Definition]:
     names = [f"%m{i}_{j}" for i in range(n) for j in range(i + 1)] + [f"%b{i}" for i in range(n)]
     present = [name for name in names if given[name]]
 
-    def body(*scalars: Any) -> list[Any]:
+    def body(*scalars: Any) -> Scalars:
         known = dict.fromkeys(names, 0.0) | dict(zip(present, scalars))
         M = [[known[f"%m{i}_{j}"] for j in range(i + 1)] for i in range(n)]
         return solve_ldl(M, [known[f"%b{i}"] for i in range(n)])

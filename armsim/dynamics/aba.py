@@ -8,10 +8,10 @@ from typing import Any
 from armsim.dynamics.kinematics import JointPose, along, joint_poses, turning
 from armsim.dynamics.recursion import LinkRecursion, Segment
 from armsim.dynamics.rnea import Wrench, gyroscopic
-from armsim.expr import where
+from armsim.expr import Scalar, Scalars, where
 from armsim.model import Arm
 from armsim.records import record
-from armsim.spatial import ZERO, Inertia, JointRotation, Matrix, Scalar, Symmetric, Vector, Z, cross
+from armsim.spatial import ZERO, Inertia, JointRotation, Matrix, Symmetric, Vector, Z, cross
 
 
 @record
@@ -66,7 +66,7 @@ class Articulated:
         return self.J @ wd + self.H @ a, self.H.T @ wd + self.M @ a
 
 
-def aba(arm: Arm, q, qd, tau, external: Sequence[Wrench] | None = None) -> list[Scalar]:
+def aba(arm: Arm, q, qd, tau, external: Sequence[Wrench] | None = None) -> Scalars:
     """Joint accelerations for given joint forces (forward dynamics).
 
     Args:
@@ -90,8 +90,8 @@ def articulated_body(
     force: Callable[[Any, Scalar], Scalar],
     external: Sequence[Wrench] | None = None,
     locked: Callable[[Any], Any] | None = None,
-    flywheels: Sequence[Scalar] | None = None,
-) -> list[Scalar]:
+    flywheels: Scalars | None = None,
+) -> Scalars:
     """Forward dynamics with joint forces that may depend on the articulated bias force.
 
     Articulated-body algorithm, Featherstone, RBDA table 7.1, in link frames, with the armature added to each D. Velocity

@@ -11,8 +11,21 @@ from dataclasses import field, replace
 from typing import Any
 
 from armsim.dynamics.factor import solve_held, solve_ldl
-from armsim.expr import STATIC, Scalar, absolute, as_constant, both, either, fma, implicit, loop, maximum, where
-from armsim.records import record
+from armsim.expr import (
+    STATIC,
+    Scalar,
+    Scalars,
+    absolute,
+    as_constant,
+    both,
+    either,
+    fma,
+    implicit,
+    loop,
+    maximum,
+    where,
+)
+from armsim.records import mutable_record
 
 ROUNDS = 400  # pivots at most; never met in practice, the least-index rule terminates by itself
 PATIENCE = 3  # block pivots without fewer infeasibilities, before single pivots
@@ -20,7 +33,7 @@ SLACK = 1e-13  # tolerance at a bound, relative to it
 ROUNDING = 64 * 2.0**-53  # rounding error of a force, relative to the sum of its terms' magnitudes
 
 
-@record(frozen=False)
+@mutable_record
 class Law:
     """A force on one joint that decreases with the joint's x, within bounds: clip(b - d x, lower, upper).
 
@@ -50,7 +63,7 @@ class Law:
         return self if self.d is None else replace(self, b=fma(-self.d, x, self.b))
 
 
-@record(frozen=False)
+@mutable_record
 class Pivot:
     """A state of the pivoting.
 
@@ -63,17 +76,15 @@ class Pivot:
         patience: Block pivots left without fewer infeasibilities.
     """
 
-    active: list[Scalar]
-    x: list[Scalar]
-    f: list[Scalar]
-    exchange: list[Scalar]
+    active: Scalars
+    x: Scalars
+    f: Scalars
+    exchange: Scalars
     best: Scalar
     patience: Scalar
 
 
-def clipped_solve(
-    M: Sequence[Sequence[Scalar]], r: Sequence[Scalar], laws: Sequence[Law], guess: Sequence[Scalar]
-) -> tuple[list[Scalar], list[Scalar]]:
+def clipped_solve(M: Sequence[Scalars], r: Scalars, laws: Sequence[Law], guess: Scalars) -> tuple[Scalars, Scalars]:
     """x and the laws' forces f with M x = r + (the sum of the forces on each joint).
 
     With x the joint velocities after a step and f impulses this is Coulomb's law, the unilateral law of stops and that of
@@ -98,14 +109,14 @@ def clipped_solve(
     if not laws:
         return solve_ldl([list(row) for row in M], list(r)), []
 
-    def solved(active: Sequence[Scalar], rounding: float) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    def solved(active: Scalars, rounding: float) -> tuple[Scalars, Scalars, Scalars]:
         """x and f for an active set (1: at the lower bound, -1: at the upper, 0: between), and the exchange of each law.
 
         A force that exceeds its bound by no more than `rounding`, relative to its terms, is feasible.
         """
         A, b = [list(row) for row in M], list(r)
         between = [absolute(s) < 0.5 for s in active]
-        f: list[Scalar] = []
+        f = list[Scalar]()
         held: list[Any] = [False] * n
         for law, s, inner in zip(laws, active, between, strict=True):
             i = law.joint
@@ -139,7 +150,7 @@ def clipped_solve(
                 f[e] = where(between[e], needed, f[e])
         return x, f, exchange
 
-    def infeasibilities(exchange: Sequence[Scalar]) -> Scalar:
+    def infeasibilities(exchange: Scalars) -> Scalar:
         total: Scalar = 0.0
         for c in exchange:
             total = total + absolute(c)
@@ -168,9 +179,7 @@ def clipped_solve(
     start = Pivot(active, *solved(active, 0.0), m + 1.0, float(PATIENCE))
     (end,) = loop([start], step, done, ROUNDS)
     # derivatives are those at the active set found: it does not change for small changes
-    found: tuple[list[Scalar], list[Scalar]] = implicit(
-        (end.x, end.f), lambda: solved(as_constant(end.active), 0.0)[:2]
-    )
+    found: tuple[Scalars, Scalars] = implicit((end.x, end.f), lambda: solved(as_constant(end.active), 0.0)[:2])
     return found
 
 

@@ -5,7 +5,7 @@ Friction is a spring and a damper from an anchor, within Coulomb's cone; docs/co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from armsim.dynamics.crba import crba
 from armsim.dynamics.external import OF_FRAME, ExternalWrench, link_wrenches
@@ -13,7 +13,7 @@ from armsim.dynamics.factor import solve_ldl
 from armsim.dynamics.jacobian import frame_jacobian
 from armsim.dynamics.kinematics import frame_position
 from armsim.dynamics.rnea import Wrench
-from armsim.expr import Scalar, both, divided, dot, exp, negated, sqrt, where
+from armsim.expr import Scalar, Scalars, both, divided, dot, exp, negated, sqrt, where
 from armsim.geometry import Obstacle, Plane, Surface
 from armsim.geometry.shapes import Gap
 from armsim.model import Arm, LinkFrame
@@ -161,7 +161,7 @@ def contacts_of(arm: Arm) -> tuple[Contact, ...]:
     )
 
 
-def contact_wrenches(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], at: str | None = None) -> list[Wrench] | None:
+def contact_wrenches(arm: Arm, q: Scalars, qd: Scalars, at: str | None = None) -> list[Wrench] | None:
     """The wrenches of contacts on every link, their anchors at rest in them; None for an arm without contacts.
 
     Args:
@@ -174,14 +174,14 @@ def contact_wrenches(arm: Arm, q: Sequence[Scalar], qd: Sequence[Scalar], at: st
     return link_wrenches(arm, 0.0, q, of, 0.0, qd)
 
 
-def effective_mass(arm: Arm, q: Sequence[Scalar], at: LinkFrame, normal: Vector) -> Scalar:
+def effective_mass(arm: Arm, q: Scalars, at: LinkFrame, normal: Vector) -> Scalar:
     """The mass that a force along a unit normal at a frame's origin moves [kg]: 1 / (nᵀ J M⁻¹ Jᵀ n)."""
     columns = zip(*frame_jacobian(arm, q, at)[3:], strict=True)
     along_normal = [normal.dot(Vector(*column)) for column in columns]
     return divided(1.0, dot(along_normal, solve_ldl(crba(arm, q), along_normal)))
 
 
-def stick_slopes(contact: Contact, arm: Arm, q: Sequence[Scalar]) -> list[Scalar]:
+def stick_slopes(contact: Contact, arm: Arm, q: Scalars) -> Scalars:
     """What a closed contact that sticks adds to the joints of an arm at q.
 
     Returns:

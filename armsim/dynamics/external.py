@@ -8,10 +8,10 @@ from typing import Literal
 
 from armsim.dynamics.kinematics import along, frame_position, frame_velocity, joint_poses, link_velocities, own_poses
 from armsim.dynamics.rnea import Wrench, transmitted
-from armsim.expr import Evaluable
+from armsim.expr import Evaluable, Scalar, Scalars
 from armsim.model import Arm, LinkFrame, share_of_interval
 from armsim.records import record
-from armsim.spatial import ZERO, Scalar, Vector, cross
+from armsim.spatial import ZERO, Vector, cross
 
 # what expressions call the position of a frame's origin, its velocity and the frame's angular velocity, along the world's axes
 OF_FRAME = tuple(f"{kind}{axis}" for kind in ("", "v", "w") for axis in "xyz")
@@ -77,8 +77,8 @@ class WrenchLaw(ExternalWrench):
 def motion_by_name(
     arm: Arm,
     t: Scalar,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
+    q: Scalars,
+    qd: Scalars,
     names: frozenset[str],
     more: Sequence[LinkFrame] = (),
 ) -> dict[str, Scalar]:
@@ -107,8 +107,8 @@ def told_to(
     arm: Arm,
     wrenches: Sequence[ExternalWrench],
     t: Scalar,
-    q: Sequence[Scalar],
-    qd: Sequence[Scalar],
+    q: Scalars,
+    qd: Scalars,
     states: Mapping[str, Scalar] | None = None,
 ) -> dict[str, Scalar]:
     """What wrenches name of time and motion, and the further states of contacts; see `motion_by_name`."""
@@ -120,10 +120,10 @@ def told_to(
 def link_wrenches(
     arm: Arm,
     since: Scalar,
-    q: Sequence[Scalar],
+    q: Scalars,
     wrenches: Sequence[ExternalWrench],
     t: Scalar = 0.0,
-    qd: Sequence[Scalar] = (),
+    qd: Scalars = (),
     states: Mapping[str, Scalar] | None = None,
 ) -> list[Wrench] | None:
     """The external wrench on every link: moment about its own frame's origin and force, in its own axes.
@@ -156,7 +156,7 @@ def link_wrenches(
     return total
 
 
-def joint_forces(arm: Arm, q: Sequence[Scalar], wrenches: Sequence[Wrench]) -> list[Scalar]:
+def joint_forces(arm: Arm, q: Scalars, wrenches: Sequence[Wrench]) -> Scalars:
     """The joint forces that wrenches on links amount to, the transposed Jacobians times them [N·m or N], n scalars.
 
     Args:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from armsim.expr import Scalar, either, fma, where, zero_where
+from armsim.expr import Scalar, Scalars, either, fma, where, zero_where
 
 
-def ldl(A: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+def ldl(A: Sequence[Scalars]) -> Sequence[Scalars]:
     """The factors of A = Lᵀ D L, symmetric positive definite: unit lower triangular L below the diagonal, on it 1 / D.
 
     Golub and Van Loan, *Matrix Computations*, section 4.1, worked from the last row to the first (RBDA section 6.5), which
@@ -46,7 +46,7 @@ def _eliminate(L: list[list[Scalar]], k: int) -> None:
     L[k][:k] = scaled
 
 
-def ldl_solve(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+def ldl_solve(L: Sequence[Scalars], b: Scalars) -> Scalars:
     """x with A x = b, from the factors of `ldl`.
 
     Args:
@@ -65,7 +65,7 @@ def ldl_solve(L: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar
     return x
 
 
-def solve_ldl(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar]:
+def solve_ldl(A: Sequence[Scalars], b: Scalars) -> Scalars:
     """x with A x = b, A symmetric positive definite.
 
     Args:
@@ -75,7 +75,7 @@ def solve_ldl(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar]) -> list[Scalar
     return ldl_solve(ldl(A), b)
 
 
-def solve_held(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], held: Sequence[Any]) -> list[Scalar]:
+def solve_held(A: Sequence[Scalars], b: Scalars, held: Sequence[Any]) -> Scalars:
     """x with A x = b in the free rows, and x exactly zero where held: forward dynamics with locked joints.
 
     Args:
@@ -86,13 +86,13 @@ def solve_held(A: Sequence[Sequence[Scalar]], b: Sequence[Scalar], held: Sequenc
     return held_solver(A, held)(b)
 
 
-def held_solver(A: Sequence[Sequence[Scalar]], held: Sequence[Any]) -> Callable[[Sequence[Scalar]], list[Scalar]]:
+def held_solver(A: Sequence[Scalars], held: Sequence[Any]) -> Callable[[Scalars], Scalars]:
     """`solve_held` for any right-hand side; the matrix is factorised once."""
     factors = ldl(locked(A, held))
     return lambda b: zero_where(held, ldl_solve(factors, zero_where(held, b)))
 
 
-def locked(A: Sequence[Sequence[Scalar]], held: Sequence[Any]) -> list[list[Scalar]]:
+def locked(A: Sequence[Scalars], held: Sequence[Any]) -> Sequence[Scalars]:
     """A with the rows and columns that are held replaced by those of the identity; lower triangles both."""
     return [
         [where(either(held[i], held[j]), 0.0, A[i][j]) for j in range(i)] + [where(held[i], 1.0, A[i][i])]

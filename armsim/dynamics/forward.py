@@ -10,16 +10,15 @@ from armsim.dynamics.crba import crba
 from armsim.dynamics.factor import ldl, ldl_solve
 from armsim.dynamics.recursion import is_large
 from armsim.dynamics.rnea import Wrench, bias, rnea
-from armsim.expr import as_constant, implicit, minus, plus
+from armsim.expr import Scalars, as_constant, implicit, minus, plus
 from armsim.model import Arm
-from armsim.spatial import Scalar
 
 Algorithm = Literal["crba", "aba"]
 
 
 def forward_dynamics(
     arm: Arm, q, qd, tau, external: Sequence[Wrench] | None = None, algorithm: Algorithm = "crba"
-) -> list[Scalar]:
+) -> Scalars:
     """Joint accelerations for given joint forces.
 
     Args:
@@ -38,7 +37,7 @@ def forward_dynamics(
     factors = ldl(crba(arm, q))
     qdd = ldl_solve(factors, minus(tau, bias(arm, q, qd, external)))
 
-    def corrected() -> list[Scalar]:
+    def corrected() -> Scalars:
         """By inverse dynamics, so that derivatives need neither those of the mass matrix nor of its factors."""
         L, known = as_constant((factors, qdd))
         left = minus(tau, rnea(arm, q, qd, known, external))

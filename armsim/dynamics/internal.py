@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from armsim.dynamics.rnea import Wrench, joint_wrenches
+from armsim.expr import Scalars
 from armsim.model import BASE, Arm, LinkFrame
 from armsim.records import record
-from armsim.spatial import Inertia, Scalar, cross
+from armsim.spatial import Inertia, cross
 
 
 def carriers(arm: Arm) -> list[str]:
@@ -29,9 +30,9 @@ class InternalWrenches:
     """
 
     arm: Arm
-    q: Sequence[Scalar]
-    qd: Sequence[Scalar]
-    qdd: Sequence[Scalar]
+    q: Scalars
+    qd: Scalars
+    qdd: Scalars
     external: Callable[[str | None], Sequence[Wrench] | None] = lambda at: None
 
     def at(self, name: str) -> Wrench:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from armsim.dynamics.kinematics import own_poses
+from armsim.expr import Scalars
 from armsim.model import Arm, LinkFrame
-from armsim.spatial import ZERO, Scalar, Vector, Z, cross
+from armsim.spatial import ZERO, Vector, Z, cross
 
 
-def frame_jacobian(arm: Arm, q, frame: LinkFrame) -> list[list[Scalar]]:
+def frame_jacobian(arm: Arm, q, frame: LinkFrame) -> list[Scalars]:
     """Geometric Jacobian of a frame's origin, in world axes: 6 rows of n, angular velocity first.
 
     Craig, *Introduction to Robotics*, section 5.7: a joint turns the frame about its axis, shifts it along the axis, or both;

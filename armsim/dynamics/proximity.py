@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from itertools import product, starmap
@@ -11,13 +11,12 @@ from operator import add
 from typing import Any
 
 from armsim.dynamics.kinematics import own_poses
-from armsim.expr import absolute, either, minimum, where
+from armsim.expr import Scalar, Scalars, absolute, either, minimum, where
 from armsim.geometry import distance
 from armsim.model import Arm
-from armsim.spatial import Scalar
 
 
-def distances(arm: Arm, q, pairs: Iterable[str]) -> list[Scalar]:
+def distances(arm: Arm, q, pairs: Iterable[str]) -> Scalars:
     """The least distance of the solids of each pair [m]; 0 or less where they touch, see `armsim.geometry.distance`.
 
     Args:
@@ -53,7 +52,7 @@ def least_distance(arm: Arm, q) -> Scalar:
     return reduce(minimum, (where(it, d, inf) for it, d in found), inf)
 
 
-def farthest_moves(arm: Arm, q: Sequence[Scalar], moves: Sequence[Scalar], far: Scalar) -> Scalar:
+def farthest_moves(arm: Arm, q: Scalars, moves: Scalars, far: Scalar) -> Scalar:
     """How far a point of the arm can move at most, by how far joints move [m].
 
     Args:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from armsim.dynamics.rnea import rnea
+from armsim.expr import Scalar, Scalars
 from armsim.model import Arm, Joint
 from armsim.records import record
-from armsim.spatial import ZERO, Inertia, Scalar, Symmetric, X, Y, Z
+from armsim.spatial import ZERO, Inertia, Symmetric, X, Y, Z
 
 # of every link, about its own frame's origin, after Khalil and Dombre; Ia is the armature of its joint
 PARAMETERS = ("M", "MX", "MY", "MZ", "XX", "YY", "ZZ", "XY", "XZ", "YZ", "Ia")
@@ -46,16 +48,16 @@ def inertial_unit(link: Joint, name: str) -> str:
     return "kg" if name == "M" or slides else "kg m" if name.startswith("M") else "kg m²"
 
 
-def inertial_parameters(arm: Arm) -> list[Scalar]:
+def inertial_parameters(arm: Arm) -> Scalars:
     """The inertial parameters, `PARAMETERS` of each link in turn, payload included, 11 scalars a link [kg, kg m and kg m²]."""
-    found: list[Scalar] = []
+    found = list[Scalar]()
     for joint, inertia in zip(arm.links, arm.inertias, strict=True):
         J = inertia.J
         found += [inertia.mass, *inertia.h, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, joint.armature]
     return found
 
 
-def regressor(arm: Arm, q, qd, qdd) -> list[list[Scalar]]:
+def regressor(arm: Arm, q, qd, qdd) -> Sequence[Scalars]:
     """The regressor Y with tau = Y p, p the `inertial_parameters`: n rows.
 
     A column is what the recursive Newton-Euler algorithm gives for an arm that has a unit of one parameter and nothing else.
@@ -67,7 +69,7 @@ def regressor(arm: Arm, q, qd, qdd) -> list[list[Scalar]]:
         qdd: Joint accelerations [rad/s² or m/s²], n scalars.
     """
     bare = replace(arm.map_links(lambda link: replace(link, inertia=Inertia(), motor=None)), payloads=())
-    columns: list[list[Scalar]] = []
+    columns = list[Scalars]()
     rates = arm.rates(qdd)
     links = range(len(arm.links))
     for i in links:

@@ -15,14 +15,14 @@ from armsim.dynamics.kinematics import (
     pass_on,
 )
 from armsim.dynamics.recursion import LinkRecursion, Segment
-from armsim.expr import fma
+from armsim.expr import Scalar, Scalars, fma
 from armsim.model import Arm
-from armsim.spatial import ZERO, Inertia, Scalar, Symmetric, Vector, cross_plus
+from armsim.spatial import ZERO, Inertia, Symmetric, Vector, cross_plus
 
 Wrench = tuple[Vector, Vector]  # moment about the origin [N·m], force [N]
 
 
-def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list[Scalar]:
+def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> Scalars:
     """Joint forces that produce a given motion (inverse dynamics).
 
     Args:
@@ -47,7 +47,7 @@ def rnea(arm: Arm, q, qd, qdd, external: Sequence[Wrench] | None = None) -> list
     )
 
 
-def _rolled(links: LinkRecursion, q, qd, qdd, external: Sequence[Wrench] | None) -> list[Scalar]:
+def _rolled(links: LinkRecursion, q, qd, qdd, external: Sequence[Wrench] | None) -> Scalars:
     """The forces of all links' joints, as the recursions of `joint_wrenches` give them."""
     poses, outside = joint_poses(links.arm, q), [None] * len(qd) if external is None else external
 
@@ -142,11 +142,11 @@ def gyroscopic(J: Symmetric, w: Vector) -> Vector:
     )
 
 
-def bias(arm: Arm, q, qd, external: Sequence[Wrench] | None = None) -> list[Scalar]:
+def bias(arm: Arm, q, qd, external: Sequence[Wrench] | None = None) -> Scalars:
     """Bias forces [N·m or N], n scalars: gravity, Coriolis and centrifugal, less those of external wrenches."""
     return rnea(arm, q, qd, [0.0] * arm.n, external)
 
 
-def gravity_torque(arm: Arm, q) -> list[Scalar]:
+def gravity_torque(arm: Arm, q) -> Scalars:
     """Joint forces that hold the arm at rest at q (holding torque) [N·m or N], n scalars."""
     return bias(arm, q, [0.0] * arm.n)

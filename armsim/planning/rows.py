@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from armsim.arm.arrays import Array, evaluate
 from armsim.compile import BatchKernel
-from armsim.expr import Expr, Scalar, differentiable, jacobian, trace
+from armsim.expr import Expr, Scalar, Scalars, differentiable, jacobian, trace
 
 
 class RowFunction:
@@ -24,12 +24,12 @@ class RowFunction:
     """
 
     def __init__(
-        self, body: Callable[..., Sequence[Scalar]], widths: Sequence[int], by: int | None = None, order: int = 1
+        self, body: Callable[..., Scalars], widths: Sequence[int], by: int | None = None, order: int = 1
     ) -> None:
         bounds = [0, *accumulate(widths)]
         w = self._w = bounds[-1] if by is None else by
 
-        def flat(*x: Scalar) -> Sequence[Scalar]:
+        def flat(*x: Scalar) -> Scalars:
             return body(*(list(x[a:b]) for a, b in pairwise(bounds)))
 
         with differentiable():

@@ -90,7 +90,7 @@ class Latches:
         least, most = where(up, lower + forwards, upper), where(up, lower, upper + backwards)
         return where(at_limit, least, lower), where(at_limit, most, upper)
 
-    def solved(self, now: Forces, places: Sequence[LatchPlace]) -> tuple[list[Scalar], Scalars]:
+    def solved(self, now: Forces, places: Sequence[LatchPlace]) -> tuple[Scalars, Scalars]:
         """Joint accelerations, and what holds or slows each joint: one at such a velocity is held or leaves it."""
         lower, upper = list(now.lower), list(now.upper)
         for i in self.joints:

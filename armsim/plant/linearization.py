@@ -312,7 +312,7 @@ def with_stop(about: Linearization, i: int, stiffness: Scalar, damping: Scalar) 
     return replace(about, Fq=Fq, Fv=Fv)
 
 
-def transposed(columns: Rows, height: int) -> Rows:
+def transposed(columns: Sequence[Scalars], height: int) -> Rows:
     """The rows of a matrix given by its columns."""
     return [[column[i] for column in columns] for i in range(height)]
 

@@ -303,7 +303,7 @@ class StickSlipMode(StickSlip):
         ]
 
 
-def accelerations(arm: Arm, q, qd, drives) -> list[Scalar]:
+def accelerations(arm: Arm, q, qd, drives) -> Scalars:
     """Joint accelerations under drive torques [rad/s² or m/s²], n scalars; the inverse of `drive_torques`.
 
     Armature, friction, stops and contacts belong to the arm; dry friction holds a joint at rest as long as it can.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from armsim.expr import Scalar
+from armsim.expr import Scalars
 
 
-def solve_banded(A: Sequence[Sequence[Scalar]], columns: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+def solve_banded(A: Sequence[Scalars], columns: Sequence[Scalars]) -> Sequence[Scalars]:
     """x with A x = b for several b, by A = L D Lᵀ (Golub and Van Loan, *Matrix Computations*, section 4.3).
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.records import record
 from armsim.references.of_time import OfTime
 
@@ -26,6 +26,6 @@ class Formulas(OfTime):
         """Whether all formulas are numbers; where one of the time comes to an end is not known."""
         return all(hasattr(f, "value") for f in self.functions)
 
-    def positions(self, t: Scalar) -> list[Scalar]:
+    def positions(self, t: Scalar) -> Scalars:
         """See the class."""
         return [f(t) * factor for f, factor in zip(self.functions, self.factors, strict=True)]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 from armsim.references.banded import solve_banded
 from armsim.references.hermite import quintic_hermite
 from armsim.references.piecewise import Piece, PiecewisePolynomial
@@ -13,7 +12,7 @@ from armsim.references.point_to_point import Points
 from armsim.references.spline import held
 
 
-def minimum_jerk(points: Points, times: Sequence[Scalar]) -> PiecewisePolynomial:
+def minimum_jerk(points: Points, times: Scalars) -> PiecewisePolynomial:
     """The motion through points at given times, at rest at both ends, that minimises the integral of squared jerk.
 
     A quintic spline: velocities and accelerations at the inner points make jerk and snap continuous there. Between two points
@@ -37,10 +36,9 @@ def minimum_jerk(points: Points, times: Sequence[Scalar]) -> PiecewisePolynomial
     return held(points, times, pieces)
 
 
-def _rates(h: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
+def _rates(h: Scalars, q: Scalars) -> Scalars:
     """Velocity and acceleration at each inner point, in turn: the stationary point of the integral of squared jerk."""
-    A: list[list[Scalar]] = []
-    b: list[Scalar] = []
+    A, b = list[Scalars](), list[Scalar]()
     for j, (g, k) in enumerate(pairwise(h)):  # the durations before and after a point
         g2, k2 = g * g, k * k
         before, after = (q[j + 1] - q[j]) / (g2 * g), (q[j + 2] - q[j + 1]) / (k2 * k)

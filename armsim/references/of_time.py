@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from armsim.control.reference import Desired
-from armsim.expr import Scalar, Table, with_jacobian
+from armsim.expr import Scalar, Scalars, Table, with_jacobian
 
 
 class OfTime:
@@ -22,11 +22,11 @@ class OfTime:
         return bool(self.knots)
 
     @property
-    def knots(self) -> list[Scalar]:
+    def knots(self) -> Scalars:
         """The times at which it is not smooth, as far as they are known [s]; it holds from the last on."""
         return []
 
-    def positions(self, t: Scalar) -> list[Scalar]:
+    def positions(self, t: Scalar) -> Scalars:
         """Joint positions at time t [rad or m], n scalars."""
         raise NotImplementedError
 
@@ -44,7 +44,7 @@ class OfTime:
         """Positions and velocities, and their derivatives by the time."""
         once = with_jacobian(self.positions, [0], "reference")
 
-        def moving(t: Scalar) -> tuple[list[Scalar], list[Scalar]]:
+        def moving(t: Scalar) -> tuple[Scalars, Scalars]:
             q, slopes = once(t)
             return q, [slope[0] for slope in slopes]
 

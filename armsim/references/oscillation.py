@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from armsim.expr import Scalar, clip, exp, log, sin
+from armsim.expr import Scalar, Scalars, clip, exp, log, sin
 from armsim.records import record
 from armsim.references.of_time import OfTime
 
@@ -26,7 +26,7 @@ class Sinusoid(OfTime):
     frequency: tuple[Scalar, ...]
     phase: tuple[Scalar, ...]
 
-    def positions(self, t: Scalar) -> list[Scalar]:
+    def positions(self, t: Scalar) -> Scalars:
         """See the class."""
         joints = zip(self.offset, self.amplitude, self.frequency, self.phase, strict=True)
         return [offset + a * sin(math.tau * f * t + phase) for offset, a, f, phase in joints]
@@ -53,11 +53,11 @@ class Chirp(OfTime):
     sweep: Literal["linear", "exponential"]
 
     @property
-    def knots(self) -> list[Scalar]:
+    def knots(self) -> Scalars:
         """The end of the sweep [s]."""
         return [self.duration]
 
-    def positions(self, t: Scalar) -> list[Scalar]:
+    def positions(self, t: Scalar) -> Scalars:
         """See the class."""
         t, T = clip(t, 0.0, self.duration), self.duration
         found = []
@@ -89,7 +89,7 @@ class Multisine(OfTime):
     frequencies: tuple[Scalar, ...]
     phase: tuple[Scalar, ...]
 
-    def positions(self, t: Scalar) -> list[Scalar]:
+    def positions(self, t: Scalar) -> Scalars:
         """See the class."""
         many = len(self.frequencies)
         found = []

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 from armsim.control.reference import Desired
-from armsim.expr import Scalar, Table, fma, where
+from armsim.expr import Scalar, Scalars, Table, fma, where
 from armsim.records import record
 
 
@@ -44,7 +43,7 @@ class PiecewisePolynomial:
     pieces: tuple[Piece, ...]
 
     @property
-    def knots(self) -> list[Scalar]:
+    def knots(self) -> Scalars:
         """The times at which pieces begin, but the first [s]; it holds from the last on."""
         return [piece.begin for piece in self.pieces[1:]]
 
@@ -62,7 +61,7 @@ class PiecewisePolynomial:
         return desired
 
 
-def chosen(t: Scalar, knots: Sequence[Scalar], values: Sequence[Scalar]) -> Scalar:
+def chosen(t: Scalar, knots: Scalars, values: Scalars) -> Scalar:
     """The value between whose knots t lies, a knot belonging to what follows it: one value more than knots."""
     value = values[-1]
     for knot, before in zip(reversed(knots), reversed(values[:-1]), strict=True):
@@ -70,7 +69,7 @@ def chosen(t: Scalar, knots: Sequence[Scalar], values: Sequence[Scalar]) -> Scal
     return value
 
 
-def polynomial(c: Sequence[Scalar], u: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+def polynomial(c: Scalars, u: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     """Σ cₖ uᵏ, and its first and second derivative by u, by Horner's rule."""
     p, slope, half = c[-1], 0.0, 0.0
     for c_k in reversed(c[:-1]):

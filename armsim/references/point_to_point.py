@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import ClassVar
 
 from armsim.control.reference import Desired
-from armsim.expr import Scalar, Table, fma
+from armsim.expr import Scalar, Scalars, Table, fma
 from armsim.records import record
 from armsim.references.piecewise import Piece, PiecewisePolynomial, chosen
 from armsim.references.scaling import Limits, Scaling, ScalingBounds
 
-Points = Sequence[Sequence[Scalar]]
+Points = Sequence[Scalars]
 
 
 @record
@@ -34,7 +34,7 @@ class PointToPoint:
     scaling: PiecewisePolynomial
 
     @property
-    def knots(self) -> list[Scalar]:
+    def knots(self) -> Scalars:
         """The times at which pieces begin [s]; it holds from the last on."""
         return self.scaling.knots
 
@@ -52,7 +52,7 @@ class PointToPoint:
         return desired
 
 
-def within_times(points: Points, times: Sequence[Scalar], of: Callable[[Scalar], Scaling]) -> PointToPoint:
+def within_times(points: Points, times: Scalars, of: Callable[[Scalar], Scaling]) -> PointToPoint:
     """From point to point at given times.
 
     Args:
@@ -81,7 +81,7 @@ def within_limits(
     return _joined(points, times, scalings)
 
 
-def _joined(points: Points, times: Sequence[Scalar], scalings: Sequence[Scaling]) -> PointToPoint:
+def _joined(points: Points, times: Scalars, scalings: Sequence[Scaling]) -> PointToPoint:
     """Lines one after the other, between holding the first point and holding the last."""
     still = ((0.0,),)
     pieces = [Piece(times[0], times[0], still)]

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import ClassVar
 
 from armsim.control.reference import Desired
-from armsim.expr import Scalar, Table, lookup
+from armsim.expr import Scalar, Scalars, Table, lookup
 from armsim.records import record
 from armsim.references.hermite import cubic_hermite, quintic_hermite
 from armsim.references.piecewise import polynomial
@@ -38,7 +38,7 @@ class Recorded:
         return Table(array("d", chain([-math.inf], times)), array("d", chain(times, [math.inf])), "zero")
 
     @property
-    def knots(self) -> list[Scalar]:
+    def knots(self) -> Scalars:
         """The times of the rows [s]; it holds from the last on."""
         return list(self.origin.x[1:])
 

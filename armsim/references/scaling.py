@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from armsim.expr import Scalar, exp, log, maximum
+from armsim.expr import Scalar, Scalars, exp, log, maximum
 from armsim.records import record
 from armsim.references.piecewise import Piece
 
@@ -53,13 +52,13 @@ class Limits:
     acceleration: tuple[Scalar, ...]
     jerk: tuple[Scalar, ...] | None = None
 
-    def along(self, line: Sequence[Scalar]) -> ScalingBounds:
+    def along(self, line: Scalars) -> ScalingBounds:
         """ScalingBounds on the scaling of a straight line [rad or m], n scalars: the joint that needs longest decides."""
         of_jerk = 0.0 if self.jerk is None else greatest_ratio(line, self.jerk)
         return ScalingBounds(greatest_ratio(line, self.speed), greatest_ratio(line, self.acceleration), of_jerk)
 
 
-def greatest_ratio(x: Sequence[Scalar], limits: Sequence[Scalar]) -> Scalar:
+def greatest_ratio(x: Scalars, limits: Scalars) -> Scalar:
     """max |x| / limit"""
     greatest = 0.0
     for x_i, limit in zip(x, limits, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from armsim.expr import Scalar, absolute, clip, maximum, sqrt, where
+from armsim.expr import Scalar, Scalars, absolute, clip, maximum, sqrt, where
 from armsim.references.banded import solve_banded
 from armsim.references.hermite import cubic_hermite
 from armsim.references.piecewise import Piece, PiecewisePolynomial, polynomial
@@ -16,7 +16,7 @@ from armsim.references.scaling import LEAST, Limits, greatest_ratio
 Ends = Literal["clamped", "natural"]
 
 
-def cubic_spline(points: Points, times: Sequence[Scalar], ends: Ends = "clamped") -> PiecewisePolynomial:
+def cubic_spline(points: Points, times: Scalars, ends: Ends = "clamped") -> PiecewisePolynomial:
     """The cubic spline through points at given times.
 
     Its velocities v make the accelerations continuous: a tridiagonal system.
@@ -33,7 +33,7 @@ def cubic_spline(points: Points, times: Sequence[Scalar], ends: Ends = "clamped"
     A = [[2.0 * (before + after), after] for before, after in pairwise(inverse)]
     columns = [[3.0 * (before + after) for before, after in pairwise(of_joint)] for of_joint in slopes]
     if ends == "clamped":
-        v = [[0.0, *x, 0.0] for x in solve_banded(A[1:-1], [column[1:-1] for column in columns])]
+        v: Sequence[Scalars] = [[0.0, *x, 0.0] for x in solve_banded(A[1:-1], [column[1:-1] for column in columns])]
     else:
         v = solve_banded(A, columns)
     legs = []
@@ -43,7 +43,7 @@ def cubic_spline(points: Points, times: Sequence[Scalar], ends: Ends = "clamped"
     return held(points, times, legs)
 
 
-def held(points: Points, times: Sequence[Scalar], pieces: Sequence[Piece]) -> PiecewisePolynomial:
+def held(points: Points, times: Scalars, pieces: Sequence[Piece]) -> PiecewisePolynomial:
     """Pieces between holding the first point and holding the last."""
     first, last = (tuple((q,) for q in point) for point in (points[0], points[-1]))
     return PiecewisePolynomial((Piece(times[0], times[0], first), *pieces, Piece(times[-1], times[-1], last)))
@@ -67,14 +67,14 @@ def spline_within(points: Points, begin: Scalar, limits: Limits) -> PiecewisePol
     return cubic_spline(points, _times(begin, [leg * slower for leg in legs]))
 
 
-def _times(begin: Scalar, legs: Sequence[Scalar]) -> list[Scalar]:
+def _times(begin: Scalar, legs: Scalars) -> Scalars:
     times = [begin]
     for leg in legs:
         times.append(times[-1] + leg)
     return times
 
 
-def _peaks(spline: PiecewisePolynomial, legs: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+def _peaks(spline: PiecewisePolynomial, legs: Scalars) -> tuple[Scalars, Scalars]:
     """Greatest speeds and accelerations of a clamped cubic spline, for each joint: at its knots, or where it turns."""
     n = len(spline.pieces[0].coefficients)
     speeds: list[Scalar] = [0.0] * n
