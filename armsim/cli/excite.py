@@ -66,7 +66,7 @@ Examples:
     multiple=True,
     required=True,
     metavar="PATH",
-    help="Numbers to show: a path, a pattern, friction, motors, payload or masses; may be repeated.",
+    help="Numbers to show: a path, a pattern, friction, motors, payload, masses or base; may be repeated.",
 )
 @click.option("--duration", callback=number, default="10", show_default=True, metavar="T", help="Of the motion [s].")
 @grouped(

@@ -111,7 +111,7 @@ Examples:
         "opened",
         multiple=True,
         metavar="PATH",
-        help="What is sought: a path, a pattern, or friction, motors, payload, masses; repeatable. [default: friction]",
+        help="What is sought: a path, a pattern, or friction, motors, payload, masses, base; repeatable. [default: friction]",
     ),
     click.option(
         "--trust", callback=share, metavar="X%", help="How far the file's numbers may be off. [default: any distance]"

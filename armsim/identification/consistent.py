@@ -35,6 +35,10 @@ CENTRED = 1e-8  # a Newton decrement
 ROUNDING = 1e-9  # of one that is not negative
 SAME = 1e-12  # of a link's scale: it stays as it is written
 LEAST_MASS, LEAST_RADIUS = 1e-3, 0.05  # of the scale of a link: of all mass, and m
+NOTHING = 1e-15  # of a moment of inertia, and m of a centre
+INSIDE = 1e-3  # least eigenvalue of scaled pseudo-inertias to begin with
+ROUND = np.array([1.0, 0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 0.0, 0.0, 0.0, 1.0])  # whose pseudo-inertia is 1
+RIDGE = 1e-3  # how much it counts to be near the file's, against an interval
 SPLIT = (3, 3)  # of a pseudo-inertia: the mass
 
 
@@ -61,10 +65,12 @@ class ConsistentInertias:
     Attributes:
         parameters: Of each link in turn, `PARAMETERS`, payload included, shape (11 k,).
         changed: Names of the links whose parameters are not the file's.
+        off: By how much of their intervals the base parameters are off those that were asked for; 0 where links can have these.
     """
 
     parameters: Array
     changed: tuple[str, ...]
+    off: float = 0.0
 
 
 def base_matrix(robot: Robot) -> Array:
@@ -72,15 +78,17 @@ def base_matrix(robot: Robot) -> Array:
     return independent(stacked_regressor(robot))[1]
 
 
-def consistent_inertias(robot: Robot, base: Array | None = None) -> ConsistentInertias:
+def consistent_inertias(robot: Robot, base: Array | None = None, intervals: Array | None = None) -> ConsistentInertias:
     """Inertial parameters near the file's with given base parameters, such that every link and payload can exist.
 
     Args:
         robot: The arm.
         base: Values of the rows of `base_matrix`; the file's own unless given.
+        intervals: What turns changes of these values into shares of the intervals of what was found, shape (p, r): where no
+            masses and inertias have the base parameters, the nearest are taken.
 
     Raises:
-        UsageError: No masses and inertias have these base parameters.
+        UsageError: No masses and inertias have these base parameters, and no intervals are given.
     """
     links, rows, own = robot.arm.links, base_matrix(robot), robot.inertial_parameters.reshape(-1, 11)
     carried = own - np.array([_listed(link.inertia, link.armature) for link in links], dtype=float)
@@ -97,12 +105,18 @@ def consistent_inertias(robot: Robot, base: Array | None = None) -> ConsistentIn
     rows, wanted = rows / sizes[:, None], wanted / sizes
     start, extra = own / scale, carried / scale
     found = _nearest(rows, wanted, np.column_stack([usual / mass, start[:, 1:]]), extra, free)
+    off = 0.0
+    if found is None and intervals is not None:
+        told = intervals * sizes
+        found = _closest(told @ rows, told @ wanted, start, extra, free)
+        off = float(np.abs(told @ (rows @ found.ravel() - wanted)).max())
     if found is None:
         expected = "base parameters that some masses and inertias have"
         raise UsageError.of("base parameters", expected, "others", "estimate masses and inertias of the file instead")
     differs = np.abs(found - start).max(axis=1) > SAME
     parameters = np.where(differs[:, None], found * scale, own)
-    return ConsistentInertias(parameters.ravel(), tuple(link.name for link, x in zip(links, differs, strict=True) if x))
+    names = tuple(link.name for link, x in zip(links, differs, strict=True) if x)
+    return ConsistentInertias(parameters.ravel(), names, off)
 
 
 def _nearest(rows: Array, wanted: Array, start: Array, extra: Array, free: NDArray[np.bool_]) -> Array | None:
@@ -141,6 +155,22 @@ def _nearest(rows: Array, wanted: Array, start: Array, extra: Array, free: NDArr
     return nearest.reshape(start.shape) + np.tensordot(x, directions, 1)
 
 
+def _closest(rows: Array, wanted: Array, start: Array, extra: Array, free: NDArray[np.bool_]) -> Array:
+    """Scaled parameters of links that can exist with the least sum of squares of rows p - wanted; see `_nearest`."""
+    least = float(np.linalg.eigvalsh(_blocks(start - extra, free)).min())
+    begin = start + max(INSIDE - least, 0.0) * np.where(free[:, None], ROUND, ROUND * (np.arange(11) < 10))
+    directions = np.eye(start.size)[np.where(np.tile(np.arange(11) < 10, len(free)) | np.repeat(free, 11))[0]]
+    directions = directions.reshape(-1, *start.shape)
+    units = np.array([_blocks(x, free, 0.0) for x in directions])
+    columns, left = rows @ directions.reshape(len(directions), -1).T, rows @ begin.ravel() - wanted
+    Q, b = columns.T @ columns + RIDGE * np.eye(len(units)), columns.T @ left
+    b += RIDGE * np.tensordot(directions, begin - start, 2)
+    x, weight, blocks = np.zeros(len(units)), 1.0 / (1.0 + float(left @ left)), _blocks(begin - extra, free)
+    while weight < PATH[-1]:
+        x, weight = _centred(weight * Q, weight * b, units, blocks, x), weight * PATH[1]
+    return np.asarray(begin + np.tensordot(x, directions, 1))
+
+
 def _blocks(parameters: Array, free: NDArray[np.bool_], without: float = 1.0) -> Array:
     """Pseudo-inertias, and armatures of links with a motor beside them, shape (k, 5, 5)."""
     found = np.zeros((len(parameters), 5, 5))
@@ -154,7 +184,9 @@ def _centred(Q: Array, b: Array, units: Array, begin: Array, x: Array) -> Array:
     for _ in range(NEWTON):
         relative = np.linalg.inv(begin + np.tensordot(x, units, 1)) @ units
         slope = Q @ x + b - np.einsum("vkii->v", relative)
-        step = -np.linalg.lstsq(Q + np.einsum("vkij,wkji->vw", relative, relative), slope, rcond=None)[0]
+        curvature = Q + np.einsum("vkij,wkji->vw", relative, relative)
+        size = np.sqrt(np.maximum(np.diag(curvature), np.finfo(float).tiny))  # by which the steps' sizes differ
+        step = -np.linalg.lstsq(curvature / np.outer(size, size), slope / size, rcond=None)[0] / size
         decrement = math.sqrt(max(float(-slope @ step), 0.0))
         x = x + (step / (1.0 + decrement) if decrement > NEAR else step)
         if decrement < CENTRED:
@@ -167,14 +199,14 @@ def _listed(inertia: Inertia, armature: Any) -> list[Any]:
     return [inertia.mass, *inertia.h, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, armature]
 
 
-def consistent_file(robot: document.Robot, arm: Robot, found: ConsistentInertias, folder: str) -> str:
-    """The robot file, comments kept, with the chosen inertia as the one body of each link that changes, and its rotor's.
+def with_inertias(robot: document.Robot, arm: Robot, found: ConsistentInertias, folder: str) -> Any:
+    """The robot file as plain data, with the chosen inertia as the one body of each link that changes, and its rotor's.
 
     Args:
         robot: The file, as read.
         arm: Its arm.
         found: The choice, payload included.
-        folder: Where the text will be, from which it names other files.
+        folder: Where it will be, from which it names other files.
     """
     data = said(robot, folder)
     carried = arm.inertial_parameters.reshape(-1, 11)
@@ -185,13 +217,15 @@ def consistent_file(robot: document.Robot, arm: Robot, found: ConsistentInertias
         mass, h, J, armature = float(own[0]), Vector(*own[1:4].tolist()), Symmetric(*own[4:10].tolist()), float(own[10])
         back = link.frame.inverse
         body = Inertia(mass, h, J).moved(back.rotation, back.position)
-        tensor = {name.lower(): getattr(body.J, name.lower()) for name in COMPONENTS}
-        center = [x / mass for x in body.h] if mass > 0.0 else [0.0, 0.0, 0.0]
+        moments = [getattr(body.J, name.lower()) for name in COMPONENTS]
+        least = NOTHING * max(map(abs, moments))
+        tensor = {name.lower(): x if abs(x) > least else 0.0 for name, x in zip(COMPONENTS, moments, strict=True)}
+        center = [x / mass if abs(x) > NOTHING * mass else 0.0 for x in body.h]
         joint = data["joints"][i]
         joint["bodies"] = [{"inertia": {"mass": mass, "center": center, "about": "origin", **tensor}}]
         if link.motor is not None and not math.isclose(armature, link.armature, rel_tol=SAME):
             joint["motor"]["rotor_inertia"] = max(armature, 0.0) / float(link.motor.gear) ** 2
-    return rewritten(robot, data)
+    return data
 
 
 def write_consistent(robot: Given, overrides: Overrides | None, path: str) -> tuple[str, ...]:
@@ -204,7 +238,7 @@ def write_consistent(robot: Given, overrides: Overrides | None, path: str) -> tu
     read = load_robot_file(robot, overrides).document
     arm = Robot(build_robot(read), "python")
     found = consistent_inertias(arm)
-    text = consistent_file(read, arm, found, os.path.dirname(os.path.abspath(path)))
+    text = rewritten(read, with_inertias(read, arm, found, os.path.dirname(os.path.abspath(path))))
     with output_file(path) as file:
         file.write(text.encode())
     return found.changed

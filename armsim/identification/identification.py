@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armsim.identification.base_numbers import BaseNumbers
+from armsim.identification.consistent import ConsistentInertias
 from armsim.identification.estimate import Estimate
 from armsim.identification.identified_file import save_files
 from armsim.identification.unseen import UnseenDirection
@@ -54,6 +56,7 @@ class Identification:
     Attributes:
         robot: The robot file.
         arm: The arm as the file has it.
+        base: The numbers among those sought that stand for base parameters; None where none were.
         logs: The logs.
         method: Integrator of the simulated motion.
         dt: Its step [s].
@@ -74,6 +77,7 @@ class Identification:
 
     robot: Given = field(repr=False)
     arm: Arm = field(repr=False)
+    base: BaseNumbers | None = field(repr=False)
     logs: tuple[MeasuredLog, ...]
     method: str
     dt: float
@@ -100,8 +104,14 @@ class Identification:
 
     @property
     def values(self) -> dict[str, float]:
-        """The numbers of the robot file by path, as overrides take them."""
-        return {one.path: one.value for one in self.estimates if "." in one.path}
+        """The numbers of the robot file by path, as overrides take them, without those that stand for base parameters."""
+        apart = () if self.base is None else self.base.paths
+        return {one.path: one.value for one in self.estimates if "." in one.path and one.path not in apart}
+
+    @property
+    def links(self) -> ConsistentInertias | None:
+        """Inertial parameters of links that can exist, with the base parameters found or near them; None if none were sought."""
+        return None if self.base is None else self.base.links(self.estimates)
 
     @property
     def explained(self) -> bool:
@@ -129,7 +139,7 @@ class Identification:
         Raises:
             UsageError: They exist, or cannot be written.
         """
-        return save_files(folder, force, self.robot, self.arm, self.estimates, self.data(), self.fitted)
+        return save_files(folder, force, self.robot, self.arm, self.estimates, self.base, self.data(), self.fitted)
 
     def data(self) -> dict[str, Any]:
         """As plain data, in SI units and the file's."""
@@ -140,6 +150,6 @@ class Identification:
                 for log in self.logs
             ],
         }
-        left_out = ("robot", "arm", "logs", "fitted")
+        left_out = ("robot", "arm", "base", "logs", "fitted")
         told |= {key: getattr(self, key) for key in vars(self) if key not in left_out}
         return dict(as_plain(told | {"explained": self.explained, "verdict": self.verdict}))

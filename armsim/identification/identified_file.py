@@ -16,6 +16,8 @@ from armsim.errors import refusing
 from armsim.files.csv_writer import write_csv
 from armsim.files.new_file import check_output, write_files
 from armsim.files.yaml_writer import yaml_text
+from armsim.identification.base_numbers import BaseNumbers
+from armsim.identification.consistent import with_inertias
 from armsim.identification.estimate import Estimate
 from armsim.loading import Given, load_robot_file
 from armsim.model import Arm
@@ -25,6 +27,7 @@ from armsim.version import __version__
 DIGITS = 7
 FILES = ("identified.yaml", "identification.yaml", "fit.csv")
 FORMAT = "armsim/identification/1"
+CHOICE = "# Masses and inertias are a choice: of those with the base parameters that were found, the nearest to the file's.\n"
 COMMENT = (
     "# Found by `armsim identify`: numbers of a robot file from logs, with half-widths of 95 % confidence intervals.\n"
 )
@@ -35,21 +38,26 @@ ENDS = (
 )  # of headings in fit.csv: measured, and of the model with the file's numbers and those found
 
 
-def identified_text(robot: Given, estimates: Sequence[Estimate], folder: str) -> str:
+def identified_text(robot: Given, estimates: Sequence[Estimate], folder: str, base: BaseNumbers | None = None) -> str:
     """The YAML of a robot with numbers that were found.
 
     Args:
         robot: Its file.
         estimates: The numbers; of others than the file's there is nothing in it.
         folder: Where the text will be, from which it names other files.
+        base: Those that stand for base parameters: links have inertias that have these, or are near them, and can exist.
 
     Raises:
         FileFaults: The file cannot be read any more.
     """
-    found = {one.path: one for one in estimates if "." in one.path and one.seen > 0.0}
+    apart = () if base is None else base.paths
+    found = {one.path: one for one in estimates if "." in one.path and one.seen > 0.0 and one.path not in apart}
     overrides = {path: float(f"{one.value:.{DIGITS}g}") for path, one in found.items()}
     document = load_robot_file(robot, overrides).document
-    text = rewritten(document, said(document, folder))
+    if base is None:
+        text = rewritten(document, said(document, folder))
+    else:
+        text = CHOICE + rewritten(document, with_inertias(document, base.robot, base.links(estimates), folder))
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     notes: dict[int, list[str]] = {}
     for path, one in found.items():
@@ -109,6 +117,7 @@ def save_files(
     robot: Given,
     arm: Arm,
     estimates: Sequence[Estimate],
+    base: BaseNumbers | None,
     told: Mapping[str, Any],
     fitted: Mapping[str, Any],
 ) -> list[str]:
@@ -116,7 +125,7 @@ def save_files(
     check_files(folder, force)
     path = os.fspath(folder)
     with refusing(path, "a folder that can be written", "check its name and its permissions"):
-        text = identified_text(robot, estimates, os.path.abspath(path))
+        text = identified_text(robot, estimates, os.path.abspath(path), base)
         about = COMMENT + yaml_text({"format": FORMAT, "armsim": __version__, **told})
         files = write_files(path, dict(zip(FILES, (text, about), strict=False)))
     names = [spellings("q", joint)[0][0] for joint in arm.joints]

@@ -71,7 +71,7 @@ def identify(
         logs: CSV or Parquet files; see `armsim.follow`. All have the same kind of input.
         robot: The model: a robot file, the name of a shipped robot, or its content.
         open: What is sought: paths of numbers of the robot file, `joints[R2].motor.Kp`, patterns, `joints[*].friction.*`, and
-            sets: friction, motors, payload, masses.
+            sets: friction, motors, payload, masses, base (base parameters).
         columns: Names of the logs' columns; see `armsim.follow`.
         trust: How far, as a share of itself, a number of the file may be off (one standard deviation); None for any.
         delay: Whether commands take effect late, by a time that is sought as well.
@@ -114,7 +114,7 @@ def identify(
     known = Known(values, sure, np.zeros((0, len(values))), ())
 
     def shooting_by(name: str, output: Output = read[0].output) -> Shooting:
-        return Shooting(ForwardModel(robot, h, name, output, open=unknowns.places), unknowns)
+        return Shooting(ForwardModel(unknowns.given, h, name, output, open=unknowns.places), unknowns)
 
     short, windows = (cut(read, fitted, length, h) for length in (max(seconds / SHORT, 10 * h), seconds))
     if min(len(windows.log), len(short.log)) == 0:
@@ -138,6 +138,7 @@ def identify(
     return Identification(
         robot=robot,
         arm=arm,
+        base=unknowns.base,
         logs=tuple(read),
         method=method,
         dt=h,

@@ -15,6 +15,7 @@ from armsim import document
 from armsim.document.base import Document, numbers
 from armsim.errors import ArmsimError, UsageError
 from armsim.formulas.units import units_of
+from armsim.identification.base_numbers import BaseNumbers
 from armsim.loading import Given, load_robot_file
 from armsim.loading.open_data import SIDES
 from armsim.loading.open_robot import OpenRobot
@@ -27,6 +28,7 @@ ROBOT = "robot."
 GUESS = 0.05  # share of a joint's torque that friction takes, where the file has none to begin with
 NEARLY_NONE = 1e-6  # share of a scale: as good as absent, which as 0 would be structure
 DELAY, OFFSET = "delay", "offset"
+BASE = "base"  # the numbers that stand for base parameters
 LONGEST_DELAY = 0.2  # s
 SIGNS = {"[*]": r"\[\d+\]", "*": r"[^\[]+"}  # of patterns, as regular expressions
 
@@ -97,10 +99,12 @@ class Unknowns:
         delay: bool,
         offsets: bool,
     ) -> None:
-        self.document = load_robot_file(robot).document
+        self.base = BaseNumbers(robot) if BASE in opened else None
+        self.given = robot if self.base is None else self.base.data
+        self.document = load_robot_file(self.given).document
         self.names = [joint.name for joint in self.document.joints]
         paths = [path for text in opened for path in self._expanded(text.removeprefix(ROBOT), output)]
-        self.robot = OpenRobot(robot, list(dict.fromkeys(paths)))
+        self.robot = OpenRobot(self.given, list(dict.fromkeys(paths)))
         self.places = self.robot.places
         self.opened = len(self.places)
         self.delay = self.opened if delay else None
@@ -119,6 +123,11 @@ class Unknowns:
         return np.array([getattr(item, attribute) for item in self.items])
 
     @cached_property
+    def _written(self) -> dict[str, float]:
+        """The file's numbers by place."""
+        return {path: float(x.value) for path, x in numbers(self.document) if x.given}
+
+    @cached_property
     def _values(self) -> OpenValues:
         return OpenValues(self.robot, None)
 
@@ -132,6 +141,9 @@ class Unknowns:
 
     def _expanded(self, text: str, output: Output) -> Iterator[str]:
         """The paths that a path, a pattern or a set stands for."""
+        if text == BASE and self.base is not None:
+            yield from self.base.paths
+            return
         if text in SETS:
             found = SETS[text](self.document, output)
             if not found:
@@ -139,7 +151,7 @@ class Unknowns:
             yield from found
             return
         if text.isalpha() and text != "gravity":
-            mend = f"write for example joints[*].motor.Kp, or {', '.join(SETS)}"
+            mend = f"write for example joints[*].motor.Kp, or {', '.join((*SETS, BASE))}"
             raise UsageError.of(f"open {text}", "a path, a pattern or a set", "none of these", mend)
         if "*" not in text.replace("[*]", ""):
             yield text
@@ -166,8 +178,9 @@ class Unknowns:
         guess = size
         if not size and ".friction." in place and scale is not None:
             guess = GUESS * scale.torque / (scale.speed if key == "viscous" else 1.0)
-        elif not size:
-            guess = 0.1
+        elif not size:  # a product of inertia is no more than a moment
+            moments = [abs(self._written.get(f"{place[:-2]}{axis}", 0.0)) for axis in ("xx", "yy", "zz")]
+            guess = max(moments) or 0.1
         turns = [joint.kind.turns for joint in self.robot.arm.joints if joint.name == name]
         unit = units_of(self.robot.units[i], turns, None)[0]
         below = kind.minimum if kind.minimum is not None else 0.0 if kind.above == 0 else None

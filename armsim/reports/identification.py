@@ -69,6 +69,13 @@ def notes(found: Identification) -> list[str]:
         )
     if not (found.explained or any(log.commands.lines for log in found.logs)):
         told.append("where commands change between rows, as those of a continuous controller do, add --interpolate")
+    links = found.links
+    if links is not None:
+        told.append("each number of an `inertia` stands for a base parameter, with the others as in the file")
+        choice = "those of links that can exist and are nearest to the file's, a choice that no motion tells"
+        told.append(f"identified.yaml has others with the same base parameters on {', '.join(links.changed)}: {choice}")
+        if links.off > 0.0:
+            told.append(f"no links have just these; the nearest are off by up to {links.off:.2g} of the intervals")
     none = [one.path for one in found.estimates if one.at_bound]
     told += [f"as good as none: {named(none)}"] if none else []
     lasting = [one for one in found.estimates if one.within is not None and one.seen < 0.5]
