@@ -252,10 +252,11 @@ class Document(Mapping[str, Any]):
             return kind.read(value, context.below(name))
         if node.get(kind.given_by) is not None:
             return None
-        if name in node.entries and kind.default is REQUIRED:
-            place = node.entries[name][1].place
-            return kind.missing(place, context.below(name), "nothing: the key has no value")
-        return kind.absent_at(node.place, context.below(name))
+        if kind.default is not REQUIRED:
+            return kind.filled(node.place)
+        if name not in node.entries:
+            return kind.missing(node.place, context.below(name))
+        return kind.missing(node.entries[name][1].place, context.below(name), "nothing: the key has no value")
 
     def check(self, context: Context) -> None:
         """Report violated constraints between keys: the rules, and what subclasses add."""

@@ -216,9 +216,7 @@ class PerJoint(Kind[tuple[V, ...]]):
         """An item, of one joint or of all; its unit is that of joints of their types."""
         types = [JOINT_TYPES[type].turns for _, type in context.joints or ()]
         context.turns = tuple(types if i is None else types[i : i + 1])
-        item = self.item.read(node, context)
-        context.turns = ()
-        return item
+        return self.item.read(node, context)
 
 
 class PerAxis(PerJoint):

@@ -281,9 +281,7 @@ class Joint(Document):
         of_type = node.get("type") if isinstance(node, Map) else None
         known = JOINT_TYPES.get(of_type.text) if isinstance(of_type, Scalar) else None
         context.turns = () if known is None else (bool(known.turns),)
-        joint = super().read(node, context, kind)
-        context.turns = ()
-        return joint
+        return super().read(node, context, kind)
 
     def check(self, context: Context) -> None:
         if self.motor and self.friction:

@@ -95,17 +95,10 @@ class Kind(Generic[V]):
         """The data of a node; None, with a fault in the report, if it is invalid."""
         raise TypeError(f"{type(self).__name__} cannot be read")
 
-    def absent_at(self, place: Place, context: Context) -> Any:
-        """The data of a key that the mapping at `place` lacks; a fault if it is required."""
-        if self.default is REQUIRED:
-            self.missing(place, context)
-            return None
-        return self.filled(place)
-
-    def missing(self, place: Place, context: Context, found: str = "nothing: the key is missing") -> None:
-        """Report that a required key is absent."""
-        example = f"{context.key}: {self.example or '...'}"
-        context.add(place, self.expected(context), found, f"add `{example}`")
+    def missing(self, place: Place, context: Context, found: str = "nothing: the key is missing") -> Any:
+        """Report that a required key is absent; returns None, its data."""
+        context.add(place, self.expected(context), found, f"add `{context.key}: {self.example or '...'}`")
+        return None
 
     def filled(self, place: Place) -> Any:
         """The data of the default."""

@@ -138,7 +138,7 @@ class Context:
     def at(self, path: str) -> Context:
         """What is known at a path."""
         made = object.__new__(Context)
-        vars(made).update(vars(self), path=path)
+        made.__dict__ = vars(self) | {"path": path}
         return made
 
     def below(self, key: str) -> Context:
