@@ -100,6 +100,21 @@ class SolutionChoice:
     no_limits: bool
 
 
+@record
+class NamedSolution:
+    """Joint positions that bring a frame to a pose.
+
+    Attributes:
+        branch: Its name.
+        q: The positions, in the unit shown.
+        margin: Of the joint nearest to a limit, likewise; None without limits.
+    """
+
+    branch: str
+    q: list[float]
+    margin: float | None
+
+
 orientation_options = grouped(
     "orientation",
     Orientation,
@@ -203,17 +218,24 @@ def command(
         ]
         shown, nearest = arm.arm.shown(q, display.degrees), min(range(len(room)), key=room.__getitem__)
         margin = joints[nearest].kind.shown(room[nearest], display.degrees) if min(room) < math.inf else None
-        solutions.append({"branch": name, "q": shown, "margin": margin})
-    missing = {"distance": float(found.distance.max()), "angle": float(found.angle.max())}
+        solutions.append(NamedSolution(name, shown, margin))
+    distance, angle = float(found.distance.max()), float(found.angle.max())
     keys = [*map(str, range(1, len(solutions) + 1))] if every else ["q"]
-    columns = {key: ("q", one["q"]) for key, one in zip(keys, solutions, strict=True)}
+    columns = {key: ("q", one.q) for key, one in zip(keys, solutions, strict=True)}
     types = [(joint.name, joint.type) for joint in joints]
-    rows = [[key, one["branch"], number(one["margin"])] for key, one in zip(keys, solutions, strict=True)]
+    rows = [[key, one.branch, number(one.margin)] for key, one in zip(keys, solutions, strict=True)]
     display.print(
-        lambda: {"robot": arm.arm.name, "frame": frame, "joints": arm.joints, "solutions": solutions, **missing},
+        lambda: {
+            "robot": arm.arm.name,
+            "frame": frame,
+            "joints": arm.joints,
+            "solutions": solutions,
+            "distance": distance,
+            "angle": angle,
+        },
         lambda: (
             f"{arm.arm.name}: joint positions that bring {frame} there, to "
-            f"{missing['distance']:.1g} m and {missing['angle']:.1g} rad\n\n"
+            f"{distance:.1g} m and {angle:.1g} rad\n\n"
             + state_table(types, columns, display.degrees, display.digits)
             + "\n\n"
             + table(["solution", "branch", "to a limit"], rows)

@@ -166,7 +166,8 @@ def motion(run: DrawnRun, times: Array, fine: int, fresh: int, last: float) -> M
     between = np.interp(np.arange(1 + fine * (len(times) - 1)) / fine, np.arange(len(times)), times)
     q = sampled(run, positions(run, found.arm, "draw"), between)
     goal = followed(run, found.arm, between)
-    name = run.scenario["name"] + (f", {run.status}" if run.status in ("interrupted", "diverged") else "")
+    assert run.scenario is not None  # or its arm would not be known
+    name = run.scenario.name + (f", {run.status}" if run.status in ("interrupted", "diverged") else "")
     reference = None if goal is None else found.way(goal)
     return MovingArm(found, name, times, q[::fine], found.way(q), reference, last, fine, fresh)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, fields
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -47,6 +48,39 @@ class RowTable:
 
 
 @record
+class RunScenario:
+    """What was run, as plain data has it, angles in radians.
+
+    Attributes:
+        name: Of the scenario.
+        duration: How long it was to last [s].
+        robot: The content of its robot's file.
+        control: Its controller; None without.
+        payload: In place of the robot's; None for that.
+        world: Obstacles beside those of the robot; None without.
+        contacts: Contacts beside those of the robot; None without.
+    """
+
+    name: str
+    duration: float
+    robot: Mapping[str, Any]
+    control: Mapping[str, Any] | None
+    payload: Any
+    world: Mapping[str, Any] | None
+    contacts: Sequence[Any] | None
+
+    @classmethod
+    def of(cls, data: Any) -> RunScenario | None:
+        """That of a scenario's data; None where they are not of the kinds that armsim writes."""
+        if not isinstance(data, Mapping):
+            return None
+        values: list[Any] = [data.get(of.name) for of in fields(cls)]
+        made = cls(*values)
+        sound = isinstance(made.name, str) and isinstance(made.duration, (int, float))
+        return made if sound and isinstance(made.robot, Mapping) and isinstance(made.robot.get("name"), str) else None
+
+
+@record
 class DrawnRun:
     """A run.
 
@@ -54,7 +88,7 @@ class DrawnRun:
         name: As the user named it; of a run in memory, its scenario.
         tables: Its rows.
         status: "complete", "interrupted" or "diverged"; empty where nobody knows.
-        scenario: What was run as plain data, angles in radians; empty where nobody knows.
+        data: Of its scenario; empty where nobody knows.
         audit: Its energy balance, None where there is none.
         method: The integrator; empty where nobody knows.
     """
@@ -62,7 +96,7 @@ class DrawnRun:
     name: str
     tables: tuple[RowTable, ...]
     status: str = ""
-    scenario: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
     audit: EnergyBalance | None = None
     method: str = ""
 
@@ -71,10 +105,20 @@ class DrawnRun:
         """Of all columns but the times, each once."""
         return list(dict.fromkeys(heading for table in self.tables for heading in table.headings))
 
+    @cached_property
+    def scenario(self) -> RunScenario | None:
+        """What was run; None where nobody knows."""
+        return RunScenario.of(self.data)
+
     @property
     def duration(self) -> float | None:
         """How long it was to last [s]; None where nobody knows."""
-        return self.scenario.get("duration")
+        return None if self.scenario is None else self.scenario.duration
+
+    @property
+    def controller(self) -> Mapping[str, Any]:
+        """Its controller's data; empty where there is none, or nobody knows."""
+        return (self.scenario and self.scenario.control) or {}
 
     @property
     def ended(self) -> str:
@@ -84,23 +128,25 @@ class DrawnRun:
     @property
     def title(self) -> str:
         """What was run, in a line."""
-        if not self.scenario:
+        of = self.scenario
+        if of is None:
             return self.name
         by = f" by {self.method}" if self.method else ""
-        return f"{self.scenario['name']}: {self.duration:g} s of {self.scenario['robot']['name']}{by}"
+        return f"{of.name}: {of.duration:g} s of {of.robot['name']}{by}"
 
     def drawn_arm(self) -> DrawnArm | None:
         """The arm, with the scenario's payload and world; None where nobody knows."""
-        if not self.scenario:
+        of = self.scenario
+        if of is None:
             return None
-        robot, payload, spans = dict(self.scenario["robot"]), self.scenario.get("payload"), list[Span]()
+        robot, payload, spans = dict(of.robot), of.payload, list[Span]()
         if isinstance(payload, list):
             spans = [(item.get("from") or None, item.get("to")) for item in payload]
             payload = [{key: x for key, x in item.items() if key not in ("from", "to")} for item in payload]
         if payload is not None:
-            robot["payload"] = payload
-        robot["world"] = {**robot.get("world", {}), **self.scenario.get("world", {})}
-        robot["contacts"] = [*robot.get("contacts", []), *self.scenario.get("contacts", [])]
+            robot |= {"payload": payload}
+        robot |= {"world": {**robot.get("world", {}), **(of.world or {})}}
+        robot |= {"contacts": [*robot.get("contacts", []), *(of.contacts or ())]}
         return DrawnArm.of(load_robot_file(robot).document, spans)
 
     def known_arm(self) -> DrawnArm:
@@ -117,7 +163,7 @@ class DrawnRun:
 
     def control(self, key: str, n: int) -> list[float] | None:
         """Numbers of the scenario's control, one per joint; None where it has none, or they change with time."""
-        found = (self.scenario.get("control") or {}).get(key)
+        found = self.controller.get(key)
         if isinstance(found, (int, float)):
             found = [found] * n
         if not isinstance(found, list) or len(found) != n or not all(isinstance(x, (int, float)) for x in found):
@@ -202,17 +248,11 @@ def _in_memory(run: Result) -> DrawnRun:
 def _known(record: Mapping[str, Any]) -> dict[str, Any]:
     """What a run.yaml says of its run, as far as it is of the kinds that armsim writes."""
     known: dict[str, Any] = {key: record[key] for key in ("status", "method") if isinstance(record.get(key), str)}
-    scenario = record.get("scenario")
-    if isinstance(scenario, dict) and isinstance(scenario.get("robot"), dict):
-        kinds = (
-            (str, scenario.get("name")),
-            ((int, float), scenario.get("duration")),
-            (str, scenario["robot"].get("name")),
-        )
-        if all(isinstance(value, kind) for kind, value in kinds):
-            known["scenario"] = scenario
+    data = record.get("scenario")
+    if RunScenario.of(data) is not None:
+        known |= {"data": data}
     with suppress(Mismatch):
-        known["audit"] = from_plain(EnergyBalance | None, record.get("audit"))
+        known |= {"audit": from_plain(EnergyBalance | None, record.get("audit"))}
     return known
 
 

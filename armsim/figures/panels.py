@@ -184,7 +184,7 @@ class Panels:
             return []
         limits = dict(enumerate(self.run.control("limit", self.arm.n) or ()))
         joint = [*self.arm.joints, *(link for link in self.arm.links_in_range if link.mimic)][i]
-        output = (self.run.scenario.get("control") or {}).get("output")
+        output = self.run.controller.get("output")
         return [turn(unit) * x for x in bounds(kind, joint, limits.get(i), output)]
 
     def _error(self, curve: Curve) -> Curve | None:

@@ -240,7 +240,7 @@ def resolved_reference(reference: document.Reference, units: JointUnits) -> docu
     if "via" in found:
         found.pop("profile", None)  # it is written last, whether or not the file names it
         if not reference.fastest or reference.profile is not None:
-            found["profile"] = reference.joined_by
+            found |= {"profile": reference.joined_by}
     if reference.q is not None:
         found["q"] = [
             _formula(x, units.degrees and joint.kind.turns) for x, joint in zip(reference.q, units.joints, strict=True)

@@ -220,7 +220,7 @@ def _steps(scenario: document.Scenario, context: Context) -> WholeSteps | None:
     for of, items in (("external", external), ("payload", carried)):
         for i, item in enumerate(items):
             times |= {f"{of}[{i}].{key}": None if item is None else item.entries[key] for key in ("from", "to")}
-    times["duration"] = scenario.duration
+    times |= {"duration": scenario.duration}
     given = {where: time for where, time in times.items() if time is not None}
     dt = _step(scenario, given, context)
     if dt is None:
@@ -230,7 +230,8 @@ def _steps(scenario: document.Scenario, context: Context) -> WholeSteps | None:
         time = times[where]
         return None if time is None else steps_of(time, dt, context.below(where), least)
 
-    duration, every, delay = steps("duration"), steps("log.every"), times["control.delay"]
+    duration, every = steps("duration"), steps("log.every")
+    delay = None if control is None else control.delay
     if every is None and duration is not None:
         every = max(1, round(duration / ROWS))
     periods = [steps("control.period"), steps("inputs.period")]

@@ -58,7 +58,7 @@ def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> 
         "times": arrays.add(times, "f8"),
         "q": arrays.add(sampled(run, joints, times)),
         "reference": None if reference is None else arrays.add(reference),
-        "forces": forces_of(run.scenario),
+        "forces": forces_of(run.data),
         "contacts": contact_forces(run, arm, times, arrays),
         "panels": made,
     }

@@ -90,14 +90,14 @@ def test_what_is_followed_is_drawn_as_a_ring(run):
     assert found.reference[0] == pytest.approx(place)
     t, way = np.linspace(0.0, 1.0, 11), np.linspace(0.0, 0.5, 11)
     columns = {"t_s": t, "q_R1_rad": 0 * t, "q_R2_rad": 0 * t, "q_ref_R1_deg": np.degrees(way), "q_ref_R2_deg": 0 * t}
-    about = {"name": "made", "duration": 1.0, "robot": drawn(run).scenario["robot"]}
+    about = {"name": "made", "duration": 1.0, "robot": drawn(run).data["robot"]}
     found = motion(columns_over_time("made", columns, about), t, 1, 1, 1.0)
     assert found.reference[-1] == pytest.approx([1.6 * math.cos(0.5), 1.6 * math.sin(0.5), 0.0])
 
 
 def test_an_arm_stands_still_where_rows_lack_its_positions(run):
     columns = {"t_s": [0.0, 1.0, 2.0], "q_R1_rad": [0.1, 0.3, math.nan], "q_R2_rad": [0.0, math.inf, 1.0]}
-    about = {"name": "made", "duration": 2.0, "robot": drawn(run).scenario["robot"]}
+    about = {"name": "made", "duration": 2.0, "robot": drawn(run).data["robot"]}
     made = columns_over_time("made", columns, about)
     assert motion(made, np.array([0.0, 2.0]), 1, 1, 2.0).q.tolist() == [[0.1, 0.0], [0.1, 0.0]]
 
