@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim.actuation import OUTPUTS, Output, drive_torques, motor_demands, sticks
 from armsim.arm.row_evaluator import RowEvaluator
+from armsim.arrays import Array, Mask
 from armsim.errors import UsageError
 from armsim.expr import leaves, with_jacobian
 from armsim.loading.open_paths import STAND_IN
 from armsim.loading.open_robot import OpenRobot
 from armsim.model import Arm
 from armsim.spatial import Scalar
-
-Array = NDArray[np.float64]
 
 
 def commands(arm: Arm, of: Output, q, qd, qdd) -> list[Scalar]:
@@ -60,7 +58,7 @@ class CommandModel(RowEvaluator):
         return np.where(np.isnan(written), STAND_IN, written)
 
     @property
-    def sticking(self) -> NDArray[np.bool_]:
+    def sticking(self) -> Mask:
         """Which joints have dry friction, shape (n,)."""
         return np.array([sticks(joint) for joint in self.robot.structure.joints])
 

@@ -13,11 +13,11 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from armsim import document
 from armsim.arm.robot import Robot
+from armsim.arrays import Array, Mask
 from armsim.document.writing import rewritten, said
 from armsim.dynamics.regressor import PARAMETERS
 from armsim.errors import UsageError
@@ -27,7 +27,6 @@ from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.records import record
 from armsim.spatial import Inertia, Symmetric, Vector
 
-Array = NDArray[np.float64]
 COMPONENTS = PARAMETERS[4:10]
 PATH = tuple(10.0**k for k in range(7))  # weights beside the barrier
 NEWTON, NEAR = 50, 0.25  # steps at most, and the Newton decrement from which they are whole
@@ -119,7 +118,7 @@ def consistent_inertias(robot: Robot, base: Array | None = None, intervals: Arra
     return ConsistentInertias(parameters.ravel(), names, off)
 
 
-def _nearest(rows: Array, wanted: Array, start: Array, extra: Array, free: NDArray[np.bool_]) -> Array | None:
+def _nearest(rows: Array, wanted: Array, start: Array, extra: Array, free: Mask) -> Array | None:
     """Scaled parameters that have the base parameters, of links that can exist, near the start; None if there are none.
 
     Args:
@@ -155,7 +154,7 @@ def _nearest(rows: Array, wanted: Array, start: Array, extra: Array, free: NDArr
     return nearest.reshape(start.shape) + np.tensordot(x, directions, 1)
 
 
-def _closest(rows: Array, wanted: Array, start: Array, extra: Array, free: NDArray[np.bool_]) -> Array:
+def _closest(rows: Array, wanted: Array, start: Array, extra: Array, free: Mask) -> Array:
     """Scaled parameters of links that can exist with the least sum of squares of rows p - wanted; see `_nearest`."""
     least = float(np.linalg.eigvalsh(_blocks(start - extra, free)).min())
     begin = start + max(INSIDE - least, 0.0) * np.where(free[:, None], ROUND, ROUND * (np.arange(11) < 10))
@@ -171,7 +170,7 @@ def _closest(rows: Array, wanted: Array, start: Array, extra: Array, free: NDArr
     return np.asarray(begin + np.tensordot(x, directions, 1))
 
 
-def _blocks(parameters: Array, free: NDArray[np.bool_], without: float = 1.0) -> Array:
+def _blocks(parameters: Array, free: Mask, without: float = 1.0) -> Array:
     """Pseudo-inertias, and armatures of links with a motor beside them, shape (k, 5, 5)."""
     found = np.zeros((len(parameters), 5, 5))
     found[:, :4, :4] = np.tensordot(parameters[:, :10], UNITS, 1)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize
 
 from armsim.actuation import Output
@@ -16,6 +15,7 @@ from armsim.arm.arrays import number_array
 from armsim.arm.inverse import motion_table
 from armsim.arm.overload import needs
 from armsim.arm.robot import Robot, load_robot
+from armsim.arrays import Array, ArrayLike
 from armsim.document.scenario import FORMAT
 from armsim.errors import UsageError
 from armsim.files.csv_writer import write_csv
@@ -31,7 +31,6 @@ from armsim.loading import Given
 from armsim.records import record
 from armsim.studies.study import called
 
-Array = NDArray[np.float64]
 NORMAL = 1.96  # standard deviations on either side of a 95 % interval
 MARGIN = 0.02  # of a range at either end, for what a controller leaves
 SPEED, ACCELERATION = {"rad": 2.0, "m": 0.2}, {"rad": 10.0, "m": 1.0}  # of joints, unless given

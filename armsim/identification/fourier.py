@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array
 from armsim.records import record
 
-Array = NDArray[np.float64]
 SAMPLES = 12  # of a period, for each harmonic
 
 

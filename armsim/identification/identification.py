@@ -6,9 +6,7 @@ from dataclasses import field
 from os import PathLike
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from armsim.arrays import Array
 from armsim.identification.base_numbers import BaseNumbers
 from armsim.identification.consistent import ConsistentInertias
 from armsim.identification.estimate import Estimate
@@ -20,7 +18,6 @@ from armsim.recording.follow import Horizon
 from armsim.recording.measured_log import MeasuredLog
 from armsim.records import OMIT, as_plain, record
 
-Array = NDArray[np.float64]
 CLOSE = 0.95  # correlation from which two numbers are said to be hard to tell apart
 
 

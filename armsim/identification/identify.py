@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from armsim.actuation.motor import torque
 from armsim.arm.integration import check_dt, check_method
+from armsim.arrays import Array
 from armsim.errors import UsageError, spelled
 from armsim.identification.estimate import Estimate
 from armsim.identification.fit import ALONE, Fit, Fitting, Known
@@ -28,7 +28,6 @@ from armsim.recording.forward_model import ForwardModel
 from armsim.recording.logged_feedback import LoggedFeedback
 from armsim.recording.measured_log import MeasuredLog, read_log
 
-Array = NDArray[np.float64]
 METHOD = "rodas"  # of what is fitted: it locates where joints stop
 QUICK = "implicit_midpoint"  # of the slopes
 WINDOW, SHARE = 1.0, 30.0  # windows are that long [s], or that part of the log

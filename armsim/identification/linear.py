@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from armsim.actuation import Output
 from armsim.arm.arrays import number_array
+from armsim.arrays import Array, ArrayLike, Indices
 from armsim.errors import ShapeError, UsageError
 from armsim.identification.command_model import CommandModel
 from armsim.identification.unseen import UnseenDirection, independent, unseen_directions
@@ -20,7 +20,6 @@ from armsim.loading import Given
 from armsim.loading.open_robot import OpenRobot
 from armsim.records import record
 
-Array = NDArray[np.float64]
 SLOW = 0.02  # of a joint's highest speed: below, the side of its dry friction is not known
 SEEN = 1e-7  # of a column: what is left of it beside others, above the rounding of derivatives
 ITERATIONS, SETTLED = 30, 1e-10  # of Newton's iteration, and its last step relative to the numbers
@@ -49,7 +48,7 @@ class LinearEstimate:
     covariance: Array
     unseen: tuple[UnseenDirection, ...]
     residual: Array
-    rows: NDArray[np.int64]
+    rows: Indices
 
     @property
     def deviations(self) -> Array:

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armsim.arrays import Array, Indices
 from armsim.identification.unknowns import Unknowns
-from armsim.identification.windows import Ints, Windows
+from armsim.identification.windows import Windows
 from armsim.recording.forward_model import ForwardModel
 
-Array = NDArray[np.float64]
 AT_ONCE = 2e6  # numbers of a motion that are in memory at once
 CHANGE = 1e-7  # of an unknown, as a share of its scale, and of a start [rad, m, ...], for derivatives; see `slopes`
 
@@ -40,7 +39,7 @@ class Shooting:
         """
         return self.candidates(windows, values, starts[None])[0]
 
-    def candidates(self, windows: Windows, values: Array, starts: Array, only: Ints | None = None) -> Array:
+    def candidates(self, windows: Windows, values: Array, starts: Array, only: Indices | None = None) -> Array:
         """The same from r starts of each window, shape (r, w, 2n): shape (r, rows, n); NaN for windows that are not in `only`."""
         runs = len(starts)
         made = np.full((runs, len(windows.q), self.n), np.nan)
@@ -48,7 +47,7 @@ class Shooting:
             made[:, rows] = self._run(windows, which, rows, np.tile(values, (runs, 1)), starts[:, which])
         return made
 
-    def slopes(self, windows: Windows, values: Array, starts: Array, both: bool) -> Iterator[tuple[Ints, Array]]:
+    def slopes(self, windows: Windows, values: Array, starts: Array, both: bool) -> Iterator[tuple[Indices, Array]]:
         """Derivatives of the positions at rows, some windows at a time.
 
         Changes are so small that hardly a joint stops or sets out in another step because of one. Where it does, the motion
@@ -84,7 +83,7 @@ class Shooting:
                 aside[i] = side
         return aside
 
-    def _groups(self, windows: Windows, runs: int, only: Ints | None = None) -> Iterator[tuple[Ints, Ints]]:
+    def _groups(self, windows: Windows, runs: int, only: Indices | None = None) -> Iterator[tuple[Indices, Indices]]:
         """Windows and their rows, as many at a time as find room."""
         every = np.arange(len(windows.log)) if only is None else only
         most = max(1, int(AT_ONCE / ((windows.steps + 1) * runs * len(self.model.slots))))
@@ -92,7 +91,7 @@ class Shooting:
             which = every[first : first + most]
             yield which, np.flatnonzero(np.isin(windows.of, which))
 
-    def _run(self, windows: Windows, which: Ints, rows: Ints, values: Array, starts: Array) -> Array:
+    def _run(self, windows: Windows, which: Indices, rows: Indices, values: Array, starts: Array) -> Array:
         """Positions at rows for each of r vectors of unknowns, from starts of shape (r, windows, 2n): shape (r, rows, n)."""
         n, known = self.n, self.unknowns
         motion = self._motions(windows, which, values, starts)
@@ -104,7 +103,7 @@ class Shooting:
             found[:, between] = _hermite(first, last, s[between, None], windows.h, n)
         return found + values[:, None, known.offsets] if known.offsets else found
 
-    def arrivals(self, windows: Windows, values: Array, starts: Array, only: Ints) -> Array:
+    def arrivals(self, windows: Windows, values: Array, starts: Array, only: Indices) -> Array:
         """Where some windows' motions are as the next ones begin, shape (w, 2n); else the next one's start."""
         after = np.diff(windows.begin, append=math.inf) / windows.h + 1e-6
         after[np.diff(windows.log, append=-1) != 0] = math.inf
@@ -114,7 +113,7 @@ class Shooting:
             found[which] = motion[np.arange(len(which)), after[which].astype(int), : 2 * self.n]
         return found
 
-    def _motions(self, windows: Windows, which: Ints, values: Array, starts: Array) -> Array:
+    def _motions(self, windows: Windows, which: Indices, values: Array, starts: Array) -> Array:
         """States of windows at all steps, as `_run` takes them, shape (r, windows, steps + 1, len(slots))."""
         n, (runs, count) = self.n, starts.shape[:2]
         delays = np.zeros(runs) if self.unknowns.delay is None else values[:, self.unknowns.delay]

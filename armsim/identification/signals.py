@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.interpolate import BSpline
 from scipy.sparse.linalg import splu
 
+from armsim.arrays import Array
 from armsim.errors import UsageError
 from armsim.records import record
 
-Array = NDArray[np.float64]
 DEGREE = 5  # continuous fourth derivatives
 ROWS_A_PIECE = 4  # at least
 PIECES = 4  # of a motion, at least

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim import document
+from armsim.arrays import Array
 from armsim.document.base import Document, numbers
 from armsim.errors import ArmsimError, UsageError
 from armsim.formulas.units import units_of
@@ -23,7 +23,6 @@ from armsim.plant.driven import Output
 from armsim.recording.open_values import OpenValues
 from armsim.records import record
 
-Array = NDArray[np.float64]
 ROBOT = "robot."
 GUESS = 0.05  # share of a joint's torque that friction takes, where the file has none to begin with
 NEARLY_NONE = 1e-6  # share of a scale: as good as absent, which as 0 would be structure

@@ -10,12 +10,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armsim.arm.robot import Robot
+from armsim.arrays import Array
 from armsim.records import record
 
-Array = NDArray[np.float64]
 STATES = 25  # of the rank check; 11 would do
 ROUNDING = 1e-10  # of the longest column
 SMALL = 1e-9  # of a factor

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
+from armsim.arrays import Array, Indices
 from armsim.recording.measured_log import MeasuredLog
 from armsim.records import record
 
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 GAP = 20.0  # median steps of time without a row, over which nothing is simulated
 LONGEST_STEP = 1e-3  # s
 NEAR = 0.02  # s on either side of an instant, from which a velocity is estimated
@@ -59,15 +57,15 @@ class Windows:
     logs: tuple[MeasuredLog, ...]
     h: float
     steps: int
-    log: Ints
+    log: Indices
     begin: Array
-    first: Ints
-    of: Ints
-    at: Ints
+    first: Indices
+    of: Indices
+    at: Indices
     share: Array
     q: Array
 
-    def inputs(self, which: Ints, delay: float) -> Array:
+    def inputs(self, which: Indices, delay: float) -> Array:
         """Means of the commands over the steps of some windows, shape (windows, steps, n), commands taking effect late.
 
         Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armsim.arm.arrays import Array
+from armsim.arrays import Array
 from armsim.planning.rows import definite, products, semidefinite
 
 STEEPEST = 10.0  # curvature that an update may bring, in units of the scales

@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from armsim.arm.arrays import Array
+from armsim.arrays import Indices
 from armsim.expr import Scalar
 from armsim.formulas.formula import parse_formula
 from armsim.measures.moment import Moment
-from armsim.planning.program import ConditionBlock, MultistageProgram, Whole
+from armsim.planning.program import ConditionBlock, MultistageProgram
 from armsim.planning.rows import RowFunction, products, semidefinite
 from armsim.records import record
 
@@ -185,7 +186,7 @@ class Problem:
         """Whether conditions are a target."""
         return name.startswith("mark")
 
-    def stages(self, name: str) -> Whole:
+    def stages(self, name: str) -> Indices:
         """The indices of the stages on which conditions are."""
         if self.is_mark(name):
             return np.array([int(name[5:])])

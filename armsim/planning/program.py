@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from armsim.arm.arrays import Array
+from armsim.arrays import Array, Indices, Mask
 from armsim.errors import UsageError
 from armsim.records import record
 
-Whole = NDArray[np.int64]
 EXACT, NEAR = 1e-9, 1e-6  # residuals that are asked of the solver, and those that do where it gives up
 MOST = 100  # of its iterations
 
@@ -36,12 +34,12 @@ class ConditionBlock:
     """
 
     name: str
-    stages: Whole
-    rows: Whole
+    stages: Indices
+    rows: Indices
     sign: float
     bound: Array
-    pattern: NDArray[np.bool_]
-    slack: Whole
+    pattern: Mask
+    slack: Indices
 
 
 class MultistageProgram:
@@ -77,7 +75,7 @@ class MultistageProgram:
             [np.arange(fixed), np.repeat(stage, k, axis=0).ravel(), after],
             self.size,
         )
-        places: tuple[list[Whole], list[Whole]] = [], []
+        places: tuple[list[Indices], list[Indices]] = [], []
         base = 0
         for one in conditions:
             m, r = len(one.stages), len(one.rows)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from armsim.arm.arrays import Array, evaluate
+from armsim.arm.arrays import evaluate
+from armsim.arrays import Array, Mask
 from armsim.compile import BatchKernel
 from armsim.expr import Expr, Scalar, Scalars, differentiable, jacobian, trace
 
@@ -47,7 +47,7 @@ class RowFunction:
         return (found[:, :r], first, second) if second.size else (found[:, :r], first)
 
     @property
-    def pattern(self) -> NDArray[np.bool_]:
+    def pattern(self) -> Mask:
         """Which derivatives of first order are not always 0, (r, w)."""
         slopes = self._kernel.function.outputs[self._r :]
         return np.array([isinstance(x, Expr) or x != 0.0 for x in slopes]).reshape(self._r, self._w)
