@@ -134,8 +134,7 @@ class Module:
         if op == "series":
             return self._series(node, name, names)
         if op == "item":
-            array, row, column = node.args
-            return self._load(name, names[array], str(int(row) * array_columns(array) + int(column)))
+            return self._item(node, name, names)
         if op == "lookup":
             return self._lookup(node, name, names)
         if op == "lane":
@@ -230,9 +229,18 @@ class Module:
         self._allocas.append(f"  {name} = alloca [{len(items)} x {self.real}]")
         lines = []
         for i, item in enumerate(items):
+            value = self.operand(item, names)
+            if isinstance(item, Expr) and item.op == "item":  # copied, so that no more than one is in a register
+                value = f"{name}v{i}"
+                lines += self._item(item, value, names)
             lines.append(f"{name}p{i} = getelementptr {self.real}, ptr {name}, i64 {i}")
-            lines.append(f"store {self.real} {self.operand(item, names)}, ptr {name}p{i}")
+            lines.append(f"store {self.real} {value}, ptr {name}p{i}")
         return lines
+
+    def _item(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
+        """An item of an array that a graph names by its place."""
+        array, row, column = node.args
+        return self._load(name, names[array], str(int(row) * array_columns(array) + int(column)))
 
     def _scan(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """A call of a scan; its name is that of the pointer to the state at the end, with an `a` to the results."""

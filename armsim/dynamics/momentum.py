@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from armsim.dynamics.kinematics import along, joint_poses, pass_on
+from armsim.dynamics.kinematics import JointPose, along, joint_poses
+from armsim.dynamics.recursion import LinkRecursion, Segment
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import fma
 from armsim.model import Arm
@@ -42,41 +43,41 @@ def momenta_and_forces(arm: Arm, q, qd, external: Sequence[Wrench] | None = None
     Returns:
         p [kg m²/s or kg m/s] and the forces [N·m or N], n scalars each.
     """
-    poses = joint_poses(arm, q)
+    links = LinkRecursion(arm)
+    poses, rates = joint_poses(arm, q), arm.rates(qd)
+    outside = [None] * len(poses) if external is None else external
 
     # base to tip: velocities, momenta, and gravity in every link's axes
-    rates = arm.rates(qd)
-    motions = [(ZERO, ZERO, arm.base.rotation.T @ arm.gravity)] * (len(poses) + 1)  # the base's is the last
-    momentum = []
-    for i, ((R, p), link, inertia, qd_i) in enumerate(zip(poses, arm.links, arm.regrouped, rates, strict=True)):
-        w, v, g = motions[arm.parents[i]]
-        v = R.T @ cross_plus(w, p, v) + Z * (link.slides * qd_i)
-        w, g = R.T @ w + Z * (link.turns * qd_i), R.T @ g
-        motions[i] = w, v, g
-        momentum.append((cross_plus(inertia.h, v, inertia.J @ w), cross_plus(w, inertia.h, v * inertia.mass)))
+    def moved(before: Any, pose: JointPose, joint: Segment, qd_i: Scalar) -> tuple[Any, Any]:
+        (w, v, g), (R, p) = before, pose
+        v = R.T @ cross_plus(w, p, v) + Z * (joint.slides * qd_i)
+        w, g = R.T @ w + Z * (joint.turns * qd_i), R.T @ g
+        body = joint.inertia
+        return (w, v, g), (cross_plus(body.h, v, body.J @ w), cross_plus(w, body.h, v * body.mass))
+
+    motions = links.outward((ZERO, ZERO, arm.base.rotation.T @ arm.gravity), moved, poses, links.segments, rates)
 
     # tip to base: momentum, mass, first moment and external wrench of all links from joint i on
-    generalised: list[Scalar] = [0.0] * len(poses)
-    forces: list[Scalar] = [0.0] * len(poses)
-    beyond: dict[int, tuple[Any, ...]] = {}
-    for i in reversed(range(len(poses))):
-        L, P, mass, h, n, f = beyond.get(i, (ZERO, ZERO, 0.0, ZERO, ZERO, ZERO))
-        L, P = momentum[i][0] + L, momentum[i][1] + P
-        mass, h = arm.regrouped[i].mass + mass, arm.regrouped[i].h + h
-        if external is not None:
-            n, f = external[i][0] + n, external[i][1] + f
-        w, v, g = motions[i]
-        link = arm.links[i]
-        generalised[i] = fma(link.armature, rates[i], along(link, L, P))
+    def composed(
+        beyond: Any, pose: JointPose, joint: Segment, motion: Any, qd_i: Scalar, wrench: Wrench | None
+    ) -> tuple[Any, Any]:
+        (L, P, mass, h, n, f), ((w, v, g), own), (R, p) = beyond, motion, pose
+        L, P = own[0] + L, own[1] + P
+        mass, h = joint.inertia.mass + mass, joint.inertia.h + h
+        if wrench is not None:
+            n, f = wrench[0] + n, wrench[1] + f
+        generalised = fma(joint.armature, qd_i, along(joint, L, P))
         turning, sliding = n.z + _minor(h, g) + (_minor(L, w) + _minor(P, v)), f.z + mass * g.z + _minor(P, w)
-        forces[i] = link.turns * turning + link.slides * sliding
-        R, p = poses[i]
-        P = R @ P
-        h = R @ h
-        if external is not None:
+        force = joint.turns * turning + joint.slides * sliding
+        P, h = R @ P, R @ h
+        if wrench is not None:
             f = R @ f
             n = cross_plus(p, f, R @ n)
-        pass_on(beyond, arm.parents[i], cross_plus(p, P, R @ L), P, mass, h.plus(mass, p), n, f)
+        return (cross_plus(p, P, R @ L), P, mass, h.plus(mass, p), n, f), (generalised, force)
+
+    nothing = ZERO, ZERO, 0.0, ZERO, ZERO, ZERO
+    found = links.inward(nothing, composed, poses, links.segments, motions, rates, outside)
+    generalised, forces = zip(*(of_joint for _, of_joint in found), strict=True)
     return arm.project(generalised), arm.project(forces)
 
 

@@ -31,7 +31,7 @@ from armsim.expr.scalar import (
     where,
     zero_where,
 )
-from armsim.expr.scan import Scan, scan
+from armsim.expr.scan import LONGEST_UNROLLED, Scan, each, parts, scan
 from armsim.expr.switches import Switches
 from armsim.expr.table import Table, increases
 from armsim.expr.tree import STATIC, Structure, chosen, flatten, leaves, mapped, unflatten, zeros
@@ -47,7 +47,9 @@ __all__ = [
     "Repetition",
     "Scalar",
     "Scalars",
+    "LONGEST_UNROLLED",
     "Scan",
+    "each",
     "Structure",
     "Switches",
     "Table",
@@ -79,6 +81,7 @@ __all__ = [
     "minus",
     "negated",
     "partials",
+    "parts",
     "plus",
     "replay",
     "rounded",

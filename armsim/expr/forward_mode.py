@@ -17,7 +17,7 @@ from armsim.expr.function import Function, Loop, innermost, loop
 from armsim.expr.graph import CONDITIONS, Expr, Graph, array_columns
 from armsim.expr.replay import OPERATIONS, Call, replay
 from armsim.expr.scalar import either, fma, is_number, lookup, where
-from armsim.expr.scan import Scan, Series, scan
+from armsim.expr.scan import Scan, Series, parts, scan
 from armsim.expr.tree import leaves
 
 # a sparse row of the Jacobian, by the index of the seed: scalars, or on numbers arrays of derivatives in many directions
@@ -240,7 +240,7 @@ class ForwardMode:
             (_, first), (_, rest) = made
             return [*first, *rest]
 
-        return [*ends, found.parts(rows) if isinstance(found, Series) else [*map(rows, found)]]
+        return [*ends, parts(found, rows)]
 
 
 class Callee:

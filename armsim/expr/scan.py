@@ -15,6 +15,7 @@ from armsim.expr.graph import Expr, Graph, array_columns
 from armsim.expr.tree import Structure, flatten, leaves, unflatten
 
 Column = int | float | tuple[float, ...]
+LONGEST_UNROLLED = 16  # rows of matrices
 
 
 class Series(Sequence[Any]):
@@ -82,13 +83,8 @@ class Series(Sequence[Any]):
 
     @property
     def shape(self) -> Any:
-        """A tree of that structure."""
+        """A tree of that structure, whose leaves are the numbers of their columns."""
         return unflatten(self.structure, range(len(self.columns)))
-
-    def parts(self, select: Callable[[Any], Any]) -> Series:
-        """A part of each tree, as `select` takes it of one."""
-        places, structure = flatten(select(self.shape))
-        return Series(self.array, self.length, structure, [self.columns[k] for k in places])
 
     def tree(self, stored: Sequence[Any], numbers: Sequence[Any]) -> Any:
         """The tree whose leaves in the array and in tables are these."""
@@ -107,8 +103,12 @@ class Series(Sequence[Any]):
             raise IndexError(i)
         array, row = self.array, i % self.length
         if row not in self._known:
-            stored = [] if array is None else [array.graph.node("item", array, row, k) for k in range(self.width)]
-            self._known[row] = self.tree(stored, [numbers[row] for numbers in self.tables])
+            numbers = [column[row] if isinstance(column, tuple) else column for column in self.columns]
+            leaves = [
+                array.graph.node("item", array, row, k) if array is not None and isinstance(k, int) else k
+                for k in numbers
+            ]
+            self._known[row] = unflatten(self.structure, leaves)
         return self._known[row]
 
     def __iter__(self) -> Iterator[Any]:
@@ -205,8 +205,8 @@ def scan(
         state: A tree of scalars to begin with.
         body: Takes the state, an item of each series and what each link leads to, trees of scalars; returns the next state, of
             the same structure, and a tree of scalars. With links that is a pair, whose first part is what links lead to.
-        series: Of one length each; lists, or what another scan in the same graph, or one around it, returned.
-        count: Number of iterations; where no series tells it.
+        series: Lists, or what another scan in the same graph, or one around it, returned.
+        count: Number of iterations, over the first items; as many as there are unless given.
         backward: Whether to begin with the last items.
         links: Each says for every iteration to which one, carried out before it, it is linked; -1 for none.
         before: A tree of the structure of what links lead to, which they give where they lead to none.
@@ -227,7 +227,10 @@ def scan(
             led = [before if places[i] < 0 else found[places[i]][0] for places in links]
             state, found[i] = body(state, *(given[i] for given in series), *led)
         return state, found
-    known = [given if isinstance(given, Series) else Series.of(graph, given) for given in series]
+    known = [
+        given if isinstance(given, Series) else Series.of(innermost(leaves(list(given))) or graph, given)
+        for given in series
+    ]
     begin, structure = flatten(state)
     inner = Graph(graph.depth + 1)
 
@@ -252,7 +255,8 @@ def scan(
     columns = [next(places) if isinstance(x, Expr) or i < len(first) else float(x) for i, x in enumerate(made)]
     function = Function("scan", inner, [*ends, *kept])
     tables = [tuple(float(times if k < 0 else k) for k in link) for link in links]
-    table = [*zip(*tables, *(column for given in known for column in given.tables), strict=True)]
+    tables += [column[:times] for given in known for column in given.tables]
+    table = [*zip(*tables, strict=True)]
     widths = [given.width for given in known]
     traced = Scan(function, len(begin), widths, table, len(links), len(first), times, backward)
     rows = [given.array for given in known if given.array is not None]
@@ -260,3 +264,18 @@ def scan(
     end = unflatten(structure, [graph.node("out", node, i) for i in range(len(begin))])
     array = graph.node("out", node, len(begin)) if kept else None
     return end, Series(array, times, shape, columns)
+
+
+def parts(series: Sequence[Any], select: Callable[[Any], Any]) -> Sequence[Any]:
+    """A part of each tree of a series, as `select` takes it of one."""
+    if not isinstance(series, Series):
+        return [*map(select, series)]
+    places, structure = flatten(select(series.shape))
+    return Series(series.array, series.length, structure, [series.columns[k] for k in places])
+
+
+def each(body: Callable[..., Any], *series: Sequence[Any]) -> Sequence[Any]:
+    """What `body` makes of the items of series, one by one; of many by a scan."""
+    if len(series[0]) <= LONGEST_UNROLLED:
+        return [body(*items) for items in zip(*series, strict=True)]
+    return scan([], lambda none, *items: (none, body(*items)), *series)[1]

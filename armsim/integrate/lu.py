@@ -1,17 +1,23 @@
-"""LU factorisation without pivoting."""
+"""Factorisations without pivoting, of matrices whose symmetric part is positive definite, or nearly."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from armsim.expr import Scalars, fma, where
+from armsim.expr import LONGEST_UNROLLED, Scalar, Scalars, fma, parts, scan, where
 
 Matrix = Sequence[Scalars]  # by rows
 
 
+def solver(A: Matrix) -> Callable[[Sequence[Scalar]], list[Scalar]]:
+    """From b to x with A x = b; the matrix is factorised once."""
+    return (RolledUL if len(A) > LONGEST_UNROLLED else LU)(A).solve
+
+
 class LU:
-    """LU factors without pivoting, for matrices whose symmetric part is positive definite, or nearly.
+    """LU factors.
 
     Golub and Van Loan, *Matrix Computations*, sections 3.2 and 4.1; the pivots' inverses are kept, so that solving needs no
     division.
@@ -43,8 +49,60 @@ class LU:
         return x
 
 
+class RolledUL:
+    """UL factors of a large matrix, by scans, whose text grows with its rows alone.
+
+    Rows are eliminated from the last to the first, so that those that are left are the first ones.
+
+    Args:
+        A: The matrix by rows.
+    """
+
+    def __init__(self, A: Matrix) -> None:
+        n, left = len(A), A
+        self._shares: list[list[Scalar]] = [[] for _ in range(n)]  # of the rows after each, in their order
+        self._rows: list[list[Scalar]] = []
+        for k in reversed(range(n)):
+            *pivot, last = left[k]
+            inverse = 1 / last
+            self._rows.insert(0, [inverse, *[0.0] * (n - 1 - k), *pivot])
+            if k:
+                _, found = scan([], partial(_eliminated, pivot, inverse), left, count=k)
+                for i, share in enumerate(parts(found, lambda row: row[0])):
+                    self._shares[i].insert(0, share)
+                left = parts(found, lambda row: row[1:])
+        self._shares = [[*shares, *[0.0] * (n - 1 - len(shares))] for shares in self._shares]
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x with A x = b."""
+        none = [0.0] * (len(b) - 1)
+
+        def back(later: list[Scalar], shares: Sequence[Scalar], y: Scalar) -> tuple[list[Scalar], Scalar]:
+            for share, known in zip(shares, later, strict=True):
+                y = fma(-share, known, y)
+            return [y, *later[:-1]], y
+
+        def forth(before: list[Scalar], row: Sequence[Scalar], x: Scalar) -> tuple[list[Scalar], Scalar]:
+            inverse, *pivot = row
+            for a, known in zip(pivot, before, strict=True):
+                x = fma(-a, known, x)
+            x = x * inverse
+            return [*before[1:], x], x
+
+        _, y = scan(none, back, self._shares, b, backward=True)
+        return [*scan(none, forth, self._rows, y)[1]]
+
+
+def _eliminated(pivot: Sequence[Scalar], inverse: Scalar, none: Any, row: Sequence[Scalar]) -> tuple[Any, list[Scalar]]:
+    """The share of a pivot's row in another, by the pivot's inverse, and what is left of that."""
+    share = row[-1] * inverse
+    return none, [share, *(fma(-share, a, x) for a, x in zip(pivot, row, strict=False))]
+
+
 def welded(held: Sequence[Any], A: Matrix) -> Matrix:
-    """A with the rows and columns of held velocities, the first ones, replaced by those of the identity."""
+    """A with the rows and columns of held velocities, the first ones, replaced by those of the identity; A where none can be."""
+    if not held:
+        return A
     rows = [list(row) for row in A]
     for k, stuck in enumerate(held):
         for i in range(len(A)):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from armsim.expr import Scalar, Scalars, as_constant, fma, minus, plus, with_jacobian
-from armsim.integrate.lu import LU, welded
+from armsim.integrate.lu import solver, welded
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.rate_jacobian import RateJacobian
 
@@ -51,7 +51,7 @@ class MomentumEquation:
         self._z = advanced(y.z, self._half, now.z)
         self.before: Scalars = list(y.v)
         self.predicted: tuple[Scalars, Scalars] = list(y.v), now.v
-        self._factors = self._factorised(jacobian(self._t, ahead, now))
+        self._solve = self._factorised(jacobian(self._t, ahead, now))
 
     def mechanics(self, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
         """Momenta, and the forces that are evaluated anew at every iterate, for positions q and velocities v at mid-step."""
@@ -63,7 +63,7 @@ class MomentumEquation:
 
     def correction(self, residual: Scalars) -> Scalars:
         """The Newton correction of the velocities for a residual."""
-        return self._factors.solve(residual)
+        return self._solve(residual)
 
     def momenta(self, p: Scalars, change: Scalars) -> Scalars:
         """Momenta p at mid-step, updated to first order for a correction of the velocities and h/2 times it of the positions."""
@@ -86,8 +86,8 @@ class MomentumEquation:
 
         known = as_constant(list(v))
         _, slopes = with_jacobian(residual, (0,), "residual")(known)
-        W = LU(welded(self.held, as_constant([[-x for x in by_v] for (by_v,) in slopes])))
-        v = plus(known, W.solve(residual(known)))
+        solve = solver(welded(self.held, as_constant([[-x for x in by_v] for (by_v,) in slopes])))
+        v = plus(known, solve(residual(known)))
         return v, self.mechanics(advanced(q, self._half, v), v)[0]
 
     def further(self, q: Scalars, v: Scalars) -> tuple[Any, Any]:
@@ -95,13 +95,13 @@ class MomentumEquation:
         rates = self._rates(q, v)
         return rates.z, rates.w
 
-    def _factorised(self, jacobian: RateJacobian) -> LU:
-        """Newton's matrix M - h/2 (Fv + h/2 Fq), factorised."""
+    def _factorised(self, jacobian: RateJacobian) -> Callable[[Scalars], Scalars]:
+        """Solves with Newton's matrix M - h/2 (Fv + h/2 Fq)."""
         W = []
         for i, (mass, by_q, by_v) in enumerate(zip(jacobian.M, jacobian.Fq, jacobian.Fv, strict=True)):
             half_step = [self._half * fma(self._half, a, b) for a, b in zip(by_q, by_v, strict=True)]
             W.append([(mass[j] if j <= i else jacobian.M[j][i]) - added for j, added in enumerate(half_step)])
-        return LU(W)
+        return solver(W)
 
     def _rates(self, q: Scalars, v: Scalars) -> Motion:
         return self._rates_at(self._t, Motion(list(q), list(v), self._z, self._w))

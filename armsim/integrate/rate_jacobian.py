@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
+from functools import cached_property
 from typing import Any
 
-from armsim.expr import Scalar, Scalars, dot, leaves
+from armsim.expr import Scalar, Scalars, leaves
 from armsim.integrate.motion import Motion
 from armsim.records import mutable_record
 
@@ -59,7 +60,8 @@ class RateJacobian:
             Zt=[by_t for by_t, _ in further],
         )
 
-    def mass_times(self, a: Scalars) -> Scalars:
-        """M a"""
-        n = len(a)
-        return [dot([self.M[i][j] if j <= i else self.M[j][i] for j in range(n)], a) for i in range(n)]
+    @cached_property
+    def mass(self) -> Matrix:
+        """M, both triangles."""
+        n = len(self.M)
+        return [[self.M[i][j] if j <= i else self.M[j][i] for j in range(n)] for i in range(n)]

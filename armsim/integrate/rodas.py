@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from armsim.expr import Scalar, dot, flatten, fma, leaves, mapped, unflatten, zero_where, zeros
+from armsim.expr import Scalar, Scalars, dot, each, flatten, fma, leaves, mapped, unflatten, zero_where, zeros
 from armsim.integrate.adaptive import MEMORY, EmbeddedPair, Trial
-from armsim.integrate.lu import LU, welded
+from armsim.integrate.lu import solver, welded
 from armsim.integrate.method import Method
 from armsim.integrate.motion import Motion
 from armsim.integrate.quadrature import Integrand
@@ -78,25 +78,28 @@ def trial(smooth: System, t: Scalar, y: Motion, h: Scalar) -> Trial:
 def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scalar], Motion]:
     """Solves (1 / scale - J) k = right + by_time J_t for a stage k, J and J_t the derivatives of the rates by state and time."""
     n, further = len(slopes.Fq), len(slopes.Zq)
-    rows = []
-    for i in range(n):
-        mass = [slopes.M[i][j] if j <= i else slopes.M[j][i] for j in range(n)]
-        row = [mass[j] / scale - fma(scale, slopes.Fq[i][j], slopes.Fv[i][j]) for j in range(n)]
-        rows.append([*row, *(-x for x in slopes.Fz[i])])
+
+    def row(mass: Scalars, by_q: Scalars, by_v: Scalars, by_z: Scalars) -> Scalars:
+        own = [m / scale - fma(scale, a, b) for m, a, b in zip(mass, by_q, by_v, strict=True)]
+        return [*own, *(-x for x in by_z)]
+
+    rows = each(row, slopes.mass, slopes.Fq, slopes.Fv, slopes.Fz)
     for i in range(further):
-        row = [-fma(scale, slopes.Zq[i][j], slopes.Zv[i][j]) for j in range(n)]
-        rows.append([*row, *((1.0 / scale if i == j else 0.0) - x for j, x in enumerate(slopes.Zz[i]))])
-    factors = LU(welded(slopes.held, rows))
+        by_motion = [-fma(scale, slopes.Zq[i][j], slopes.Zv[i][j]) for j in range(n)]
+        by_z = [(1.0 / scale if i == j else 0.0) - x for j, x in enumerate(slopes.Zz[i])]
+        rows = [*rows, [*by_motion, *by_z]]
+    solved = solver(welded(slopes.held, rows))
 
     def solve(right: Motion, by_time: Scalar) -> Motion:
         z, form = flatten(right.z)
         moved = [scale * x for x in right.q]
-        mass_times = slopes.mass_times(right.v)
-        b = [dot(slopes.Fq[i], moved, fma(by_time, slopes.Ft[i], mass_times[i])) for i in range(n)]
+        mass_times = each(lambda row: dot(row, right.v), slopes.mass)
+        forces = each(lambda row, by_t, x: dot(row, moved, fma(by_time, by_t, x)), slopes.Fq, slopes.Ft, mass_times)
+        b = [*forces]
         if slopes.held:
             b = zero_where(slopes.held, b)
         b += [dot(slopes.Zq[i], moved, fma(by_time, slopes.Zt[i], z[i])) for i in range(further)]
-        x = factors.solve(b)
+        x = solved(b)
         q = [fma(scale, v, q) for v, q in zip(x[:n], moved, strict=True)]
         return Motion(q, x[:n], unflatten(form, x[n:]), None)
 

@@ -15,6 +15,7 @@ from armsim.dynamics import (
     Algorithm,
     Law,
     Wrench,
+    aba,
     bias,
     clipped_solve,
     crba,
@@ -31,6 +32,7 @@ from armsim.plant.loads import Loads
 from armsim.plant.state import Acting, Further, Held
 from armsim.plant.velocity_laws import VelocityLaws
 from armsim.records import mutable_record
+from armsim.spatial import ZERO
 
 FASTER = 3.0
 
@@ -281,6 +283,15 @@ class Equations:
     def mass(self) -> Callable[[Scalars, Held], Matrix]:
         """The lower triangle of the mass matrix at joint positions q."""
         return shared(lambda q, held: crba(self.laden(held), q), "mass")
+
+    @cached_property
+    def impelled(self) -> Callable[[Scalars, Scalars, Held], Scalars]:
+        """Velocities of momenta p at q, of many joints: the accelerations at rest, without gravity, under forces p."""
+
+        def impelled(q: Scalars, p: Scalars, held: Held) -> Scalars:
+            return aba(replace(self.laden(held), gravity=ZERO), q, [0.0] * len(p), p)
+
+        return shared(impelled, "impelled")
 
     @cached_property
     def momenta(self) -> Callable[[Scalars, Scalars, Held], Scalars]:

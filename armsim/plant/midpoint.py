@@ -8,9 +8,9 @@ from typing import Any
 
 from armsim.actuation import Works, powers
 from armsim.dynamics import solve_held, solve_ldl
-from armsim.expr import Scalar, Scalars, chosen, dot, fma, leaves, mapped, maximum, minus, plus, zero_where
+from armsim.expr import Scalar, Scalars, chosen, dot, each, leaves, mapped, maximum, minus, plus, zero_where
 from armsim.integrate import MomentumEquation, Motion, advanced
-from armsim.integrate.lu import LU, welded
+from armsim.integrate.lu import solver, welded
 from armsim.plant.equations import Equations, JointLoads
 from armsim.plant.state import Further, Held
 
@@ -93,11 +93,11 @@ class ArmMomentum(MomentumEquation):
 
         # Newton's matrix to first order in h: dp/dq, which positions at mid-step bring in, is the transpose of df/dv
         self.predicted, (M, D) = equations.tangent(ahead.q, y.v, held)
-        self._mass = [[fma(half, D[j][i], M[i][j]) for j in range(n)] for i in range(n)]
-        W = advanced(self._mass, -half, D)
-        for i in range(n):
-            W[i][i] = W[i][i] + maximum(-self._damping[i][i], 0.0)
-        self._factors = LU(welded(stuck, W))
+        self._mass = each(lambda row, column: advanced(row, half, column), M, [list(x) for x in zip(*D, strict=True)])
+        damping = [maximum(-row[i], 0.0) for i, row in enumerate(self._damping)]
+        own = [[damping[i] if i == j else 0.0 for j in range(n)] for i in range(n)]
+        W = each(lambda row, by_v, d: plus(advanced(row, -half, by_v), d), self._mass, D, own)
+        self._solve = solver(welded(stuck, W))
 
     def mechanics(self, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
         """Momenta, and the forces of the links' motion, gravity and external wrenches, for q and v at mid-step."""
@@ -111,10 +111,12 @@ class ArmMomentum(MomentumEquation):
 
     def momenta(self, p: Scalars, change: Scalars) -> Scalars:
         """Momenta p at mid-step, updated to first order for a correction of the velocities and h/2 times it of the positions."""
-        return [dot(row, change, p_i) for row, p_i in zip(self._mass, p, strict=True)]
+        return [*each(lambda row, p_i: dot(row, change, p_i), self._mass, p)]
 
     def velocities(self, q: Scalars, p: Scalars) -> Scalars:
         """v with M(q) v = p, exactly zero where held."""
+        if self._equations.algorithm == "aba" and not self.held:
+            return self._equations.impelled(q, p, self._held)
         M = self._equations.mass(q, self._held)
         return solve_held(M, p, self.held) if self.held else solve_ldl(M, p)
 
