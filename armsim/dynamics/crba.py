@@ -27,10 +27,10 @@ def crba(arm: Arm, q) -> list[list[Scalar]]:
     """
     poses = joint_poses(arm, q)
     links = LinkRecursion(arm)
+    M: list[list[Scalar]] = [[0.0] * (i + 1) for i in range(len(arm.links))]
     if links.rolled and innermost(q) is not None:
         M = [[*row[: i + 1]] for i, row in enumerate(_rolled(links, poses))]
         return _on_coordinates(arm, M) if arm.followers else M
-    M: list[list[Scalar]] = [[0.0] * (i + 1) for i in range(len(arm.links))]
     beyond: dict[int, tuple[Inertia]] = {}
     for i in reversed(range(len(arm.links))):
         (more,) = beyond.get(i, (Inertia(),))
@@ -54,7 +54,7 @@ def _taken(composite: Inertia, joint: Any) -> Wrench:
 
 
 def _rolled(links: LinkRecursion, poses: Sequence[JointPose]) -> Sequence[Sequence[Scalar]]:
-    """Rows of the mass matrix of all links, by scans; zero beyond the diagonal: every row's wrench is passed down from its link."""
+    """Rows of the mass matrix of all links, by scans: the wrench of each row is passed down from its link."""
 
     def composed(beyond: tuple[Inertia], pose: JointPose, joint: Segment) -> tuple[tuple[Inertia], Wrench]:
         composite = joint.inertia + beyond[0]

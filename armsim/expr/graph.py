@@ -111,13 +111,15 @@ class Graph:
         inputs: Input nodes in the order of the arguments, then those of captured values.
         captured: Nodes of outer graphs that the function captures, in the order of their inputs.
         depth: Level of nesting: 0 for an outermost graph, 1 for a function called in one, and so on.
+        around: Of the body of a scan, the graph that the scan is in, whose arrays it may capture.
     """
 
-    def __init__(self, depth: int = 0) -> None:
+    def __init__(self, depth: int = 0, around: Graph | None = None) -> None:
         self.nodes: list[Expr] = []
         self.inputs: list[Expr] = []
         self.captured: list[Expr] = []
         self.depth = depth
+        self.around = around
         self._shared: dict[tuple[Any, ...], Expr] = {}  # by operation and the keys of its operands
         self._constants: dict[float, int] = {}
         self._imported: dict[Expr, Expr] = {}

@@ -39,12 +39,15 @@ class Series(Sequence[Any]):
 
     @classmethod
     def of(cls, graph: Graph, trees: Sequence[Any]) -> Series:
-        """Trees in an array of a graph.
+        """Trees in an array of a graph, or of one around it that all their leaves are of.
 
         Raises:
             ValueError: They differ in structure.
         """
         rows, forms = zip(*map(flatten, trees), strict=True)
+        own = innermost([x for row in rows for x in row])
+        while graph is not own and graph.around is not None:
+            graph = graph.around
         if any(form != forms[0] for form in forms):
             raise ValueError("the items of a series differ in structure")
         columns: list[Column] = []
@@ -227,12 +230,9 @@ def scan(
             led = [before if places[i] < 0 else found[places[i]][0] for places in links]
             state, found[i] = body(state, *(given[i] for given in series), *led)
         return state, found
-    known = [
-        given if isinstance(given, Series) else Series.of(innermost(leaves(list(given))) or graph, given)
-        for given in series
-    ]
+    known = [given if isinstance(given, Series) else Series.of(graph, given) for given in series]
     begin, structure = flatten(state)
-    inner = Graph(graph.depth + 1)
+    inner = Graph(graph.depth + 1, graph)
 
     def inputs(of: str, number: int) -> list[Expr]:
         return [inner.input(of) for _ in range(number)]

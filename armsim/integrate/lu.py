@@ -11,7 +11,7 @@ from armsim.expr import LONGEST_UNROLLED, Scalar, Scalars, fma, parts, scan, whe
 Matrix = Sequence[Scalars]  # by rows
 
 
-def solver(A: Matrix) -> Callable[[Sequence[Scalar]], list[Scalar]]:
+def solver(A: Matrix) -> Callable[[Scalars], Scalars]:
     """From b to x with A x = b; the matrix is factorised once."""
     return (RolledUL if len(A) > LONGEST_UNROLLED else LU)(A).solve
 
@@ -73,16 +73,16 @@ class RolledUL:
                 left = parts(found, lambda row: row[1:])
         self._shares = [[*shares, *[0.0] * (n - 1 - len(shares))] for shares in self._shares]
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> list[Scalar]:
         """x with A x = b."""
         none = [0.0] * (len(b) - 1)
 
-        def back(later: list[Scalar], shares: Sequence[Scalar], y: Scalar) -> tuple[list[Scalar], Scalar]:
+        def back(later: list[Scalar], shares: Scalars, y: Scalar) -> tuple[list[Scalar], Scalar]:
             for share, known in zip(shares, later, strict=True):
                 y = fma(-share, known, y)
             return [y, *later[:-1]], y
 
-        def forth(before: list[Scalar], row: Sequence[Scalar], x: Scalar) -> tuple[list[Scalar], Scalar]:
+        def forth(before: list[Scalar], row: Scalars, x: Scalar) -> tuple[list[Scalar], Scalar]:
             inverse, *pivot = row
             for a, known in zip(pivot, before, strict=True):
                 x = fma(-a, known, x)
@@ -93,7 +93,7 @@ class RolledUL:
         return [*scan(none, forth, self._rows, y)[1]]
 
 
-def _eliminated(pivot: Sequence[Scalar], inverse: Scalar, none: Any, row: Sequence[Scalar]) -> tuple[Any, list[Scalar]]:
+def _eliminated(pivot: Scalars, inverse: Scalar, none: Any, row: Scalars) -> tuple[Any, list[Scalar]]:
     """The share of a pivot's row in another, by the pivot's inverse, and what is left of that."""
     share = row[-1] * inverse
     return none, [share, *(fma(-share, a, x) for a, x in zip(pivot, row, strict=False))]

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from armsim.dynamics import aba, bias, recursion, rnea
+from armsim.dynamics import aba, bias, crba, momenta_and_forces, recursion, rnea
 from armsim.expr import leaves, replay, trace, with_jacobian
 from armsim.loading import read_robot
 from armsim.spatial import Vector
@@ -61,6 +61,25 @@ def test_scans_have_the_bits_of_unrolled_recursions_on_numbers_in_scalars_and_in
                 assert lanes == scalars == expected
                 found.append(expected)
             assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["tree 10", "large tree"])
+def test_rolled_mass_matrices_and_momenta_have_the_bits_of_numbers(name, monkeypatch, evaluate):
+    arm, _ = read_robot(ARMS[name])
+    rows = [np.random.default_rng(k).uniform(-2.0, 2.0, 2 * arm.n).tolist() for k in range(3)]
+    monkeypatch.setattr(recursion, "LONGEST_UNROLLED", 2)
+
+    def question(*x):
+        q, qd = x[: arm.n], x[arm.n :]
+        return leaves([crba(arm, q), momenta_and_forces(arm, q, qd, wrenches_on(arm, 4))])
+
+    traced = trace(question, [f"x{i}" for i in range(2 * arm.n)])
+    assert any(node.op == "scan" for node in traced.live())
+    expected = [question(*row) for row in rows]
+    assert [replay(traced, row) for row in rows] == expected
+    assert evaluate(traced, np.array(rows).T.tolist()).T.tolist() == expected
+    monkeypatch.setattr(recursion, "LONGEST_UNROLLED", 1000)
+    assert [question(*row) for row in rows] == expected
 
 
 def large(count, kind="chain"):

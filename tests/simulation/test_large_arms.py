@@ -77,3 +77,19 @@ def test_a_large_arm_answers_first_questions_on_floats_and_compiles_later_with_t
     assert list(robot._kernels) == ["forward_dynamics"]
     assert first[0].tobytes() == later.tobytes() == floats.forward_dynamics(*x).tobytes()
     assert first[1].tobytes() == floats.mass_matrix(x[0, 0]).tobytes()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [5, 64])
+def test_the_implicit_midpoint_rule_conserves_the_energy_of_64_joints_as_that_of_5(n):
+    robot = {**large(n), "gravity": [0, 0, 0]}
+    for joint in robot["joints"]:
+        joint["type"] = "revolute"
+    errors = []
+    for dt in (2e-3, 1e-3):
+        file = {"format": "armsim/scenario/1", "robot": robot, "duration": 1, "initial": {"qd": [0.02] * n}}
+        run = armsim.simulate({**file, "integrator": {"method": "implicit_midpoint", "dt": dt}, "log": {"every": 0.1}})
+        energy = armsim.load_robot(robot).kinetic_energy(run.q, run.qd)
+        errors.append(np.abs(energy / energy[0] - 1.0).max())
+    assert errors[0] < 2e-8
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.02)
