@@ -150,21 +150,25 @@ def compiled_here():
         yield
 
 
-@pytest.fixture(autouse=True)
-def coarse_pictures(monkeypatch):
-    """Pictures have a quarter of their pixels, and nothing is moved to make room: most tests ask only whether there is one.
+@pytest.fixture
+def drawn() -> None:
+    """What a test that asks for it draws is not left out."""
 
-    Those of tests/figures, which look at what is drawn, are drawn in full.
-    """
+
+@pytest.fixture(autouse=True)
+def empty_pictures(request, monkeypatch):
+    """Pictures are empty: most tests ask only whether there is one. Tests of tests/figures, and those that ask `drawn`, look."""
     from armsim.figures import picture
 
     write = picture._write
 
-    def coarse(figure, file, ending, dpi):
+    def empty(figure, file, ending, dpi):
         figure.set_layout_engine("none")
+        for artist in figure.get_children():
+            artist.set_visible("drawn" in request.fixturenames)
         write(figure, file, ending, dpi // 2)
 
-    monkeypatch.setattr(picture, "_write", coarse)
+    monkeypatch.setattr(picture, "_write", empty)
 
 
 @pytest.fixture

@@ -120,7 +120,7 @@ def test_smooth_sliding_keeps_the_order_of_the_method(method, order):
     assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.3)
 
 
-@pytest.mark.parametrize("method", ["rk4", "rodas", "semi_implicit_euler"])
+@pytest.mark.parametrize("method", ["rk4", pytest.param("rodas", marks=pytest.mark.slow), "semi_implicit_euler"])
 def test_floats_give_the_bits_of_machine_code(method):
     steps = {"rtol": 1e-4} if method == "rodas" else {"dt": 2e-3}
     given = scenario(duration=0.16, integrator={"method": method, **steps}, log={"every": 0.01})

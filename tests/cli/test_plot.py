@@ -87,7 +87,7 @@ def test_a_window_shows_the_figure_that_was_asked_for(here, armsim, monkeypatch)
     assert [axis.get_ylabel() for axis in figure.axes] == ["position [rad]"]
 
 
-def test_frames_have_panels_of_their_own_and_tolerances(here, armsim):
+def test_frames_have_panels_of_their_own_and_tolerances(here, armsim, drawn):
     frames = ("--set", "robot.frames={mid: {link: R3}, left-tip: {link: R4}}", "--set", "log.frames=[mid,left-tip]")
     for name, more in (("b", ()), ("c", ("--set", "payload.mass=0.1", "--deg"))):
         assert armsim("simulate", "arm5_hold", *SHORT, *frames, *more, "-o", name).code == 0
@@ -114,7 +114,7 @@ def test_sizes_are_width_times_height(here, armsim):
     assert (done.code, "--size large\n  expected: width x height in pixels" in done.err) == (2, True)
 
 
-def test_a_pose_may_be_given_in_degrees_and_a_number_changed(here, armsim):
+def test_a_pose_may_be_given_in_degrees_and_a_number_changed(here, armsim, drawn):
     assert armsim("draw", "rr", "--deg", "--q", "90,-90", "--set", "tool.xyz=[1,0,0]", "-o", "rr.svg").code == 0
     text = (here / "rr.svg").read_text()
     assert text.count("<") > 100

@@ -96,7 +96,7 @@ def test_info_says_what_a_scenario_follows(reference, said, armsim, empty_folder
     assert f"\nfollows  {said}" in armsim("info", "s.yaml").out
 
 
-def test_a_reference_is_drawn_with_what_it_asks_for(armsim, empty_folder):
+def test_a_reference_is_drawn_with_what_it_asks_for(armsim, empty_folder, drawn):
     pytest.importorskip("matplotlib")
     drawn = armsim("reference", "arm5_move", "--plot", "move.png")
     assert (drawn.code, drawn.err) == (0, "")

@@ -23,8 +23,11 @@ POINT = {"point": {"mass": 1, "center": [1, 0, 0]}}
 
 
 def same(found, expected) -> bool:
-    """Whether two matrices are the same functions."""
-    return sympy.simplify(sympy.Matrix(found) - sympy.Matrix(expected)).is_zero_matrix
+    """Whether two matrices are the same functions: at a point of roots of primes, which cancel by no accident, to 40 digits."""
+    rest = sympy.Matrix(found) - sympy.Matrix(expected)
+    names = sorted(rest.free_symbols, key=str)
+    point = {x: sympy.sqrt(sympy.prime(k)) / 7 for k, x in enumerate(names, 1)}
+    return all(abs(x) < 1e-30 for x in rest.subs(point).evalf(40))
 
 
 def test_the_double_pendulum_of_the_assignment_has_the_closed_form_of_its_own_code(derived):

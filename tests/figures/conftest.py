@@ -4,5 +4,5 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def coarse_pictures():
+def empty_pictures():
     """In place of that of all other tests."""

@@ -15,6 +15,7 @@ from armsim.planning.feedback import gains_along
 
 
 @pytest.mark.parametrize(("intervals", "duration"), [(40, 1), (50, 1), (80, 1), (100, 1), (100, 1.5)])
+@pytest.mark.handful(3)
 def test_one_motor_swings_two_links_up(intervals, duration):
     found = armsim.plan("pendubot_swingup", {"plan.intervals": intervals, "duration": duration})
     assert found.status == "solved"
