@@ -14,7 +14,7 @@ from armsim.clock import Clock
 from armsim.compile import BatchKernel, LoopBody, SteppingLoop
 from armsim.compile.single import SingleKernel
 from armsim.compile.target import Target
-from armsim.expr import absolute, either, loop, maximum, replay, shared, trace
+from armsim.expr import absolute, either, loop, maximum, replay, shared, trace, when
 
 WIDTHS = [1, 2, 4, 8, 16]
 X86 = platform.machine().lower() in ("x86_64", "amd64")
@@ -73,6 +73,29 @@ def test_a_lane_that_never_ends_does_not_touch_the_others(lanes, evaluate):
     others = ~np.isin(np.arange(32), [3, 17])
     assert bits(found[:, others]) == bits(alone[:, others])
     assert found[1, [3, 17]].tolist() == [100.0, 100.0]
+
+
+def branches(x, y):
+    """A branch with a loop and another branch in it, and one after it that takes what it gives."""
+
+    def inside(z):
+        (small,) = when(z < 3.0, lambda w: [w * y - z], z)
+        return [newton(z)[0] + small]
+
+    (first,) = when(x > 2.0, inside, x)
+    return when(first * y > 3.0, lambda a, b: [a / y + b, a], first, x)
+
+
+@pytest.mark.parametrize("lanes", WIDTHS)
+def test_lanes_take_their_own_way_through_branches_in_branches(lanes, evaluate):
+    columns = np.random.default_rng(5).uniform(0.1, 4, (2, 64))
+    f = trace(branches, ["x", "y"])
+    expected = [list(branches(*row)) for row in columns.T.tolist()]
+    assert evaluate(f, columns, lanes=lanes).T.tolist() == expected
+    assert (
+        "define internal void @loop" in BatchKernel(f, lanes=lanes).ir
+    )  # Newton's alone: branches are printed in place
+    assert "@loop1" not in BatchKernel(f, lanes=lanes).ir
 
 
 def nest(x, y):
