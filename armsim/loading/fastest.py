@@ -233,7 +233,7 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
         try:
             timing = PhasePlane(s, grid.pieces[:, 0], grid.pieces[:, 1], grid.share).timing(*speeds)
         except Unreachable:
-            if found is not None:  # limits have been lowered by too much
+            if best <= REFUSED:  # limits have been lowered by too much
                 break
             if len(s) > ENOUGH:
                 raise
@@ -241,11 +241,12 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
             continue
         over, row, most = used(timing, grid.given)
         worst = most[every, row]
+        total = timing.h[np.isfinite(timing.h)].sum()
         lost, decay = losses(timing, grid.given[every, row], over)
         stiff = ((decay > STIFF) | dips(timing)) & (grid.share == 0.5)
         parts = lost * (len(lost) / accuracy if lost.sum() > accuracy else 0.0)
         parts = np.maximum(np.cbrt(parts), np.where(stiff, 0.0, worst / LOWERED))
-        split = (parts > 1.0) & (timing.h > SHORTEST * timing.h.sum()) & (len(s) < MOST_POINTS)
+        split = (parts > 1.0) & (timing.h > SHORTEST * total) & (len(s) < MOST_POINTS)
         timing = timing._replace(row=np.where(worst > -REACHED, row, -1))
         if not split.any():
             if worst.max() < best:
