@@ -220,7 +220,7 @@ def resolved_reference(reference: document.Reference, units: JointUnits) -> docu
     if reference.rows is not None:
         interpolation = None if reference.rows.qd else reference.rows.interpolation
         file = reference.portable
-        own = {key: reference.entries[key] for key in ("fastest", "margin", "start")}
+        own = {key: reference.entries[key] for key in ("fastest", "margin", "path_speeds", "start")}
         own |= {key: units.si(plain(x)) for key in LIMITS if (x := reference.entries[key]) is not None}
         return document.Reference(csv=file.csv, interpolation=interpolation, sha256=file.sha256, **own)
     found = {key: plain(value) for key, value in reference.items() if value is not None and key != "q"}

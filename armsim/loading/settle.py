@@ -102,7 +102,12 @@ def numbers_at(document: Document, path: str) -> list[str]:
         raise UsageError(f"{path}: {error}") from None
     places = _places(document, with_indices(document, steps), [], path)
     if any(_shapes_a_path(document, place) for place in places):
-        raise _refused(path, "part of the structure, as a tool follows a path", "set it instead")
+        why = (
+            "the fastest motion follows from it"
+            if document.entries["control"].reference.fastest
+            else "a tool follows a path"
+        )
+        raise _refused(path, f"part of the structure, as {why}", "set it instead")
     return [path_text(place) for place in places]
 
 

@@ -22,7 +22,7 @@ from armsim.studies.runs import StudyRuns, arm_paths
 from armsim.studies.study import Study
 from armsim.tuning.objective import Condition, outcome
 from armsim.tuning.task import Task
-from armsim.tuning.validation import PAYLOAD, is_unladen, mass_of, uniform
+from armsim.tuning.validation import PAYLOAD, follows_masses, is_unladen, mass_of, uniform
 
 FURTHEST = 16.0  # times, up and down
 COARSE = 12  # factors on either side at first
@@ -77,7 +77,7 @@ def margins_of(
     taken = {*numbers, *axes, *(place for path in axes for place in places_at(scenario.file, path))}
     others = {
         path: value
-        for path, value in {**_gains(scenario), **_masses(scenario)}.items()
+        for path, value in {**_gains(scenario), **({} if follows_masses(scenario) else _masses(scenario))}.items()
         if taken.isdisjoint(places_at(scenario.file, path))
     }
     factors = {path: value for path, value in {**numbers, **others}.items() if value}

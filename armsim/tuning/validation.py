@@ -138,7 +138,13 @@ def _in_words(of: Values) -> str:
 
 def is_unladen(scenario: Scenario) -> bool:
     """Whether the tool carries nothing, so that a mass may be hung on it."""
-    return scenario.file.document.payload is None and not any(payload.inertia.mass for payload in scenario.arm.payloads)
+    laden = scenario.file.document.payload is not None or any(payload.inertia.mass for payload in scenario.arm.payloads)
+    return not laden and not follows_masses(scenario)
+
+
+def follows_masses(scenario: Scenario) -> bool:
+    """Whether its reference is that of its masses, as a fastest motion, and another one with others."""
+    return isinstance(scenario.command, Controller) and bool(getattr(scenario.command.reference, "stages", ()))
 
 
 def mass_of(scenario: Scenario) -> float:

@@ -10,13 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import armsim
 from armsim import FileFaults, UsageError
 from armsim.actuation.drive import drive_torques, motor_demands
 from armsim.arm.robot import Robot
+from armsim.document.base import plain
 from armsim.loading import fastest, read_scenario
+from armsim.loading.reference import resolved_reference
 from tests.surveys import fastest as surveyed
 
 ROBOTS = Path(__file__).parents[2] / "robots"
@@ -99,6 +102,66 @@ def test_a_motor_under_its_voltage_speeds_up_and_brakes_by_exponential_arcs():
     assert end_of(given) > exact * 1.1
 
 
+@pytest.mark.parametrize("volts", [24.0, 30.0])
+def test_two_links_switch_once_where_the_arcs_of_full_drive_and_full_brakes_meet(volts, monkeypatch):
+    # Bobrow, Dubowsky and Gibson 1985: u as great as any motor lets it from the start, and as small back from the end;
+    # the dynamics of two rods by Lagrange's equations, motors with back-EMF, viscous and dry friction
+    l, (m1, m2), g, start, end = 0.5, (3.0, 2.0), 9.81, np.array([0.2, 0.5]), np.array([0.9, -0.7])
+    way = math.dist(start, end)
+    slope = (end - start) / way
+    N, Kp, Ra = FULL["gear"], FULL["Kp"], FULL["Ra"]
+    drag, dry = 0.3 + FULL["viscous"] * N**2, (0.4 + FULL["coulomb"] * N) * np.sign(slope)
+
+    def bounds(s, w):
+        q1, q2 = start + s * slope
+        m12 = m2 * l * l * (1 / 3 + math.cos(q2) / 2)
+        m11 = m1 * l * l / 3 + m2 * l * l * (4 / 3 + math.cos(q2)) + FULL["rotor_inertia"] * N**2
+        M = np.array([[m11, m12], [m12, m2 * l * l / 3 + FULL["rotor_inertia"] * N**2]])
+        v, h = slope * w, m2 * l * l / 2 * math.sin(q2)
+        weight2 = m2 * g * l / 2 * math.cos(q1 + q2)
+        weight = np.array([(m1 / 2 + m2) * g * l * math.cos(q1) + weight2, weight2])
+        rest = np.array([-h * (2 * v[0] * v[1] + v[1] ** 2), h * v[0] ** 2]) + weight + drag * v + dry
+        a, emf = M @ slope, Kp * N * v
+        ends = [(sign * volts - emf) * Kp * N / Ra - rest for sign in (-1, 1)]
+        least, most = np.sort([x / a for x in ends], axis=0)
+        return least.max(), most.min()
+
+    def arc(begin, pick, sign):
+        def across(t, x):  # the whole way, or until the bounds meet
+            return min(way - abs(x[0] - begin), np.diff(bounds(*x))[0])
+
+        across.terminal = True
+        return solve_ivp(
+            lambda t, x: [sign * x[1], sign * bounds(*x)[pick]], [0, 5], [begin, 0.0], rtol=1e-11, atol=1e-13,
+            dense_output=True, events=across,
+        )  # fmt: skip
+
+    up, down = arc(0.0, 1, 1.0), arc(way, 0, -1.0)
+
+    def back(t):
+        return brentq(lambda x: down.sol(x)[0] - up.sol(t)[0], 0.0, down.t[-1])
+
+    first = brentq(lambda t: up.sol(t)[0] - down.y[0, -1], 0.0, up.t[-1])  # down goes no further back
+    switch = brentq(lambda t: up.sol(t)[1] - down.sol(back(t))[1], first + 1e-9, up.t[-1])
+    exact = switch + back(switch)
+    given = scenario(
+        planar({"voltage": volts}, efficiency=1), {"via": [end.tolist()], "fastest": True}, q=start.tolist()
+    )
+    assert end_of(given) == pytest.approx(exact, rel=fastest.ACCURACY)
+    monkeypatch.setattr(fastest.fastest_timing, "__defaults__", (1e-7,))
+    monkeypatch.setattr(fastest, "MOST_POINTS", 40000)
+    # limits are kept by a share of 2e-6
+    assert end_of(given) == pytest.approx(exact * (1 + 1e-6), rel=1e-6)
+
+
+def test_rows_of_a_file_keep_their_path_speeds_where_they_are_written_in_full(tmp_path):
+    (tmp_path / "moves.csv").write_text("t_s,q_x_m\n0,0\n1,0.2\n2,0.3\n3,0.6\n")
+    given = slider({"csv": str(tmp_path / "moves.csv"), "path_speeds": [0, 0.5]}, limit=30)
+    given["control"]["reference"].pop("via")
+    read = read_scenario(given).file.document.control.reference
+    assert plain(resolved_reference(read, [False], False).path_speeds) == [0.0, 0.5]
+
+
 def test_lifting_takes_what_gravity_leaves_and_what_cannot_be_lifted_is_told():
     # up with F - m g, brake with F + m g
     F, g = 30.0, 9.81
@@ -152,6 +215,44 @@ def test_random_paths_of_random_arms_exceed_no_limit(seed):
     given = surveyed.case(seed)
     left = 1 - given["control"]["reference"].get("margin", 0)
     assert 0.99 < max(surveyed.used(given).values()) / left < 1 + surveyed.HELD
+
+
+@pytest.mark.slow  # arms are compiled
+@pytest.mark.parametrize("seed", range(50))
+def test_no_profile_beside_that_of_a_random_arm_is_faster_and_within_its_limits(seed):
+    # squared path speeds times 1 + bumps anywhere, and all of them alike: those that are faster exceed a limit
+    given, rng = surveyed.case(seed), np.random.default_rng(seed)
+    try:
+        read = read_scenario(given)
+    except FileFaults:
+        return
+    left, faster = 1 - given["control"]["reference"].get("margin", 0), 0
+    for stage in read.command.reference.stages:
+        path, (s, w, begin, end, h, *_) = stage.path, stage.timing
+        length, middle, u = s[-1] - s[0], (s[1:] + s[:-1]) / 2, (begin + end) / 2
+        x = w[:-1] ** 2 + np.diff(s) * (3 * begin + end) / 4
+        motion = path.at(middle, path.piece(middle))
+        for k in range(60):
+            grown, slope = np.ones((2, len(middle)))
+            slope *= 0.0
+            for _ in range(0 if k < 6 else rng.integers(1, 4)):
+                width, at, size = (
+                    length * rng.uniform(0.02, 0.5),
+                    rng.uniform(s[0], s[-1]),
+                    rng.normal() * 10 ** rng.uniform(-3, 0),
+                )
+                near = np.clip((middle - at) / width, -1, 1)
+                grown += size * (1 - near**2) ** 2
+                slope -= size * 4 * near * (1 - near**2) / width
+            grown += 10.0 ** -(k / 2 + 0.5) * (k < 6)
+            if grown.min() <= 0 or (h / np.sqrt(grown)).sum() > h.sum() * (1 - 2e-4):
+                continue
+            faster += 1
+            square, acceleration = x * grown, u * grown + x * slope / 2
+            q, first, second = motion
+            qd, qdd = first * np.sqrt(square)[:, None], first * acceleration[:, None] + second * square[:, None]
+            assert max(surveyed.shares(given, read.arm.heaviest, q, qd, qdd).values()) > left
+    assert faster > 10
 
 
 CASES = [

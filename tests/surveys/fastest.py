@@ -18,6 +18,7 @@ import numpy as np
 from armsim import FileFaults
 from armsim.arm.robot import Robot
 from armsim.loading import read_scenario
+from armsim.model import Arm
 
 PARTS = np.linspace(0.003, 0.997, 9)  # of a piece of the motion, where limits are looked at
 HELD = 1e-6  # relative
@@ -88,9 +89,12 @@ def sampled(motion) -> tuple[np.ndarray, ...]:
 def used(given: dict) -> dict[str, float]:
     """The greatest share of every kind of limit that the motion takes between and at its points, by inverse dynamics."""
     read = read_scenario(given)
-    arm, control = read.arm.heaviest, given["control"]
-    q, qd, qdd = sampled(read.command.reference)
-    robot = Robot(arm)
+    return shares(given, read.arm.heaviest, *sampled(read.command.reference))
+
+
+def shares(given: dict, arm: Arm, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> dict[str, float]:
+    """The same of any motion of the scenario's arm, shape (m, n) each."""
+    control, robot = given["control"], Robot(arm)
     tau = robot.inverse_dynamics(q, qd, qdd)
     volts, amperes = robot.motor_demand(qd, tau)
     found: dict[str, float] = {}
