@@ -106,7 +106,7 @@ def test_a_motor_under_its_voltage_speeds_up_and_brakes_by_exponential_arcs():
 def test_two_links_switch_once_where_the_arcs_of_full_drive_and_full_brakes_meet(volts, monkeypatch):
     # Bobrow, Dubowsky and Gibson 1985: u as great as any motor lets it from the start, and as small back from the end;
     # the dynamics of two rods by Lagrange's equations, motors with back-EMF, viscous and dry friction
-    l, (m1, m2), g, start, end = 0.5, (3.0, 2.0), 9.81, np.array([0.2, 0.5]), np.array([0.9, -0.7])
+    L, (m1, m2), g, start, end = 0.5, (3.0, 2.0), 9.81, np.array([0.2, 0.5]), np.array([0.9, -0.7])
     way = math.dist(start, end)
     slope = (end - start) / way
     N, Kp, Ra = FULL["gear"], FULL["Kp"], FULL["Ra"]
@@ -114,12 +114,12 @@ def test_two_links_switch_once_where_the_arcs_of_full_drive_and_full_brakes_meet
 
     def bounds(s, w):
         q1, q2 = start + s * slope
-        m12 = m2 * l * l * (1 / 3 + math.cos(q2) / 2)
-        m11 = m1 * l * l / 3 + m2 * l * l * (4 / 3 + math.cos(q2)) + FULL["rotor_inertia"] * N**2
-        M = np.array([[m11, m12], [m12, m2 * l * l / 3 + FULL["rotor_inertia"] * N**2]])
-        v, h = slope * w, m2 * l * l / 2 * math.sin(q2)
-        weight2 = m2 * g * l / 2 * math.cos(q1 + q2)
-        weight = np.array([(m1 / 2 + m2) * g * l * math.cos(q1) + weight2, weight2])
+        m12 = m2 * L * L * (1 / 3 + math.cos(q2) / 2)
+        m11 = m1 * L * L / 3 + m2 * L * L * (4 / 3 + math.cos(q2)) + FULL["rotor_inertia"] * N**2
+        M = np.array([[m11, m12], [m12, m2 * L * L / 3 + FULL["rotor_inertia"] * N**2]])
+        v, h = slope * w, m2 * L * L / 2 * math.sin(q2)
+        weight2 = m2 * g * L / 2 * math.cos(q1 + q2)
+        weight = np.array([(m1 / 2 + m2) * g * L * math.cos(q1) + weight2, weight2])
         rest = np.array([-h * (2 * v[0] * v[1] + v[1] ** 2), h * v[0] ** 2]) + weight + drag * v + dry
         a, emf = M @ slope, Kp * N * v
         ends = [(sign * volts - emf) * Kp * N / Ra - rest for sign in (-1, 1)]
