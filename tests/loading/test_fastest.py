@@ -19,7 +19,7 @@ from armsim.actuation.drive import drive_torques, motor_demands
 from armsim.arm.robot import Robot
 from armsim.document.base import plain
 from armsim.loading import fastest, read_scenario
-from armsim.loading.reference import resolved_reference
+from armsim.loading.scenario import resolved_scenario
 from tests.surveys import fastest as surveyed
 
 ROBOTS = Path(__file__).parents[2] / "robots"
@@ -158,8 +158,7 @@ def test_rows_of_a_file_keep_their_path_speeds_where_they_are_written_in_full(tm
     (tmp_path / "moves.csv").write_text("t_s,q_x_m\n0,0\n1,0.2\n2,0.3\n3,0.6\n")
     given = slider({"csv": str(tmp_path / "moves.csv"), "path_speeds": [0, 0.5]}, limit=30)
     given["control"]["reference"].pop("via")
-    read = read_scenario(given).file.document.control.reference
-    assert plain(resolved_reference(read, [False], False).path_speeds) == [0.0, 0.5]
+    assert plain(resolved_scenario(read_scenario(given)).control.reference.path_speeds) == [0.0, 0.5]
 
 
 def test_lifting_takes_what_gravity_leaves_and_what_cannot_be_lifted_is_told():
