@@ -249,9 +249,10 @@ class Fitting:
         products, right = np.zeros((len(windows.log), p + size, p + size)), np.zeros((len(windows.log), p + size))
         units = np.concatenate([self.scale, np.ones(size)])
         weights = np.sqrt(_weights(residuals / sigma)) / sigma
-        left = residuals * weights
+        left = np.nan_to_num(residuals * weights, posinf=0.0, neginf=0.0)
         for rows, slopes in self.shooting.slopes(windows, values, starts, both):
             slopes *= weights[rows] * units[:, None, None]
+            np.nan_to_num(slopes, copy=False, posinf=0.0, neginf=0.0)  # of a motion that diverges, which tells nothing
             first, ends = rows[0], np.flatnonzero(np.diff(windows.of[rows], append=-1)) + 1
             for begin, end in pairwise([0, *ends.tolist()]):
                 window, here = windows.of[rows[begin]], slice(first + begin, first + end)

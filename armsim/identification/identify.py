@@ -126,6 +126,9 @@ def identify(
     fit, known = _seen(rough, rough.begun(values), known, read)
     fitting = rough.exactly(exact)
     fit, known = _seen(fitting, fitting.begun(fit.values, fit.starts), known, read)
+    if not np.isfinite(fit.residuals).all():
+        mend = f"open less, log a motion that shows more, or trust the file, with {spelled('--trust 20%', 'trust=0.2')}"
+        raise UsageError.of(read[0].name, "numbers with which the model moves", "numbers with which it diverges", mend)
     done = time.perf_counter()
     fed: tuple[Horizon, ...] = ()
     if controller is not None:

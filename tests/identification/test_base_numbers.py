@@ -18,6 +18,8 @@ from armsim.identification.identified_file import identified_text
 from armsim.identification.unseen import numerical_rank, stacked_regressor
 from armsim.loading import build_robot, load_robot_file
 from armsim.loading.open_robot import OpenRobot
+from armsim.recording.command_history import CommandHistory
+from armsim.recording.measured_log import MeasuredLog
 from armsim.reports.identification import report
 from tests.identification.elbow import elbow
 from tests.identification.simulated import logged
@@ -138,3 +140,13 @@ def test_base_parameters_of_a_log_come_out_and_go_into_the_file(tmp_path):
         moved = opened(base, {other.path: other.value + (other is one) * one.within for other in numbers})
         wide += np.abs(matrix @ (moved.inertial_parameters - raw.inertial_parameters))
     assert np.all(np.abs(off) < 2.0 * wide + 1e-12)
+
+
+@pytest.mark.slow
+def test_windows_that_diverge_on_the_way_tell_nothing_and_the_fit_goes_on():
+    """Half a second of holding leads numbers astray, to arms that cannot move."""
+    made = armsim.record("arm5_hold", {"control.period": 1e-3, "duration": 0.5})
+    q, qd, commands = made.states[:, :5], made.states[:, 5:10], CommandHistory(made.t, made.inputs)
+    found = armsim.identify(MeasuredLog("log", made.t, q, qd, commands, "voltage"), "arm5", ["base"], window=0.1)
+    assert all(np.isfinite(one.rms) for one in found.residuals)
+    assert found.explained
