@@ -38,7 +38,7 @@ def direction(doc: str, **common: Any) -> List:
 def refuse_no_direction(vector: Any, context: Context) -> None:
     """Report a vector of length 0."""
     if vector is not None and all(vector) and math.hypot(*(x.value for x in vector)) < 1e-9:
-        mend = f"write for example `{context.key}: [0, 0, 1]`"
+        mend = f"write for example `{context.key}: [{'0, ' * (len(vector) - 1)}1]`"
         context.add(vector[0].place, "a direction", "a vector of length 0", mend)
 
 

@@ -7,7 +7,9 @@ from itertools import pairwise
 from armsim.actuation import OUTPUTS
 from armsim.document.bodies import FrameName
 from armsim.document.composite import Choice, Document, List, Number, PerJoint, Rule, Subdocument
+from armsim.document.joint import refuse_no_direction
 from armsim.document.study import Minimised
+from armsim.document.tool_path import structural
 from armsim.formulas.quantity import Context
 
 MOST_INTERVALS = 10_000
@@ -20,7 +22,7 @@ class CostFormula(Minimised):
 
 
 class Waypoint(Document):
-    """Where the arm is to be: joint positions, or the position of a frame; and how fast."""
+    """Where the arm is to be: joint positions, or the position of a frame, also with its orientation; and how fast."""
 
     q = PerJoint(
         Number("rad or m", angle=True), doc="joint positions", note="give `frame` and `xyz`",
@@ -31,13 +33,25 @@ class Waypoint(Document):
         Number("m"), length=3, doc="position of its origin in the world", note="give `q`",
         example="[0.4, 0, 0.3]",
     )  # fmt: skip
+    rpy = structural(
+        Number("rad", angle=True), "its orientation there: roll, pitch and yaw as of `tool`", "any", "[pi, 0, 0]"
+    )
+    quaternion = structural(Number(), "likewise, w, x, y, z of any length", "any", "[0, 1, 0, 0]")
     qd = PerJoint(
         Number("rad/s or m/s", angle=True), one_for_all=True,
         doc="joint velocities there, one per joint or one for all",
         note="at rest at the end, any on the way", example="0",
     )  # fmt: skip
 
-    rules = (Rule(given=("q",), without=("frame", "xyz")), Rule(absent=("q",), needs=("xyz",)))
+    rules = (
+        Rule(given=("q",), without=("frame", "xyz", "rpy", "quaternion")),
+        Rule(absent=("q",), needs=("xyz",)),
+        Rule(given=("rpy",), without=("quaternion",)),
+    )
+
+    def check(self, context: Context) -> None:
+        super().check(context)
+        refuse_no_direction(self.quaternion, context.below("quaternion"))
 
     def lacks(self, key: str, context: Context) -> None:
         expected, mend = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from armsim.document.composite import Document, Kind, List, Number, PerJoint, Rule
+from armsim.document.joint import refuse_no_direction
 from armsim.document.reference_points import POSITION
 from armsim.formulas.quantity import Context
 
@@ -51,6 +52,10 @@ class Move(Document):
 
     def unwanted(self, key: str, rule: Rule) -> tuple[str, str, str]:
         return f"no `{key}` here", f"`{key}`", "take it out"
+
+    def check(self, context: Context) -> None:
+        super().check(context)
+        refuse_no_direction(self.quaternion, context.below("quaternion"))
 
 
 class PathMove(Move):

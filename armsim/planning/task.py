@@ -14,25 +14,28 @@ from armsim.actuation import Output
 from armsim.arm.arrays import Array
 from armsim.arm.robot import Robot
 from armsim.control import Controller
+from armsim.control.operational_space import AXES
 from armsim.document.scenario import FIXED
-from armsim.dynamics import frame_position
+from armsim.dynamics import frame_pose
 from armsim.errors import UsageError
 from armsim.expr import Scalar, loop
 from armsim.files.faults import suggestion
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.integrate import METHODS
+from armsim.inverse_kinematics.task import PoseGoal
 from armsim.loading.frames import RADIANS
 from armsim.loading.scenario import Scenario
 from armsim.loading.settle import settle
 from armsim.loading.voltage import voltage_refusal
 from armsim.measures.moment import Moment
-from armsim.model import Arm, Joint, LinkFrame, MotorLimits
+from armsim.model import Arm, Joint, MotorLimits
 from armsim.planning.limits import PlanLimits
 from armsim.planning.problem import Bound, Bounded, Problem, Trajectory
 from armsim.planning.rows import RowFunction
 from armsim.plant import driven_plant
 from armsim.recording.state_vector import StateVector
 from armsim.simulation.tangent_plan import check_differentiable
+from armsim.spatial import Matrix, Vector, quaternion, rotation_quaternion, rotation_rpy
 
 MOST_STEPS = 4096  # in an interval
 METHOD = "velocity_verlet"
@@ -242,15 +245,29 @@ class PlanTask:
                 _target("q", joint, joint.kind.length, x * turn) for joint, x, turn in zip(joints, point.q, turns)
             ]
         else:
-            frame = self.arm.frame(point.frame or "tool")
+            goal = self._goal(point)
             bounds = [
-                Bound("target", f"{axis} of {frame.name}", "m", x, x, value=partial(_coordinate, frame, i))
-                for i, (axis, x) in enumerate(zip("xyz", point.xyz, strict=True))
+                Bound(
+                    "target",
+                    f"{axis} of {goal.frame.name}",
+                    "m" if i < 3 else "rad",
+                    0.0,
+                    0.0,
+                    value=partial(_lack, goal, i),
+                )
+                for i, axis in enumerate(AXES[: goal.size])
             ]
         if ends or point.qd:
             rates = point.qd or [0.0] * self.arm.n
             bounds += [_target("qd", j, f"{j.kind.length}/s", x * turn) for j, x, turn in zip(joints, rates, turns)]
         return self.bounded(bounds, k, inputs=False)
+
+    def _goal(self, point: Any) -> PoseGoal:
+        """Where a frame is to be."""
+        turned = None if point.quaternion is None else rotation_quaternion(*point.quaternion)
+        if point.rpy is not None:
+            turned = rotation_rpy(*(x * RADIANS if self.scenario.degrees else x for x in point.rpy))
+        return PoseGoal(self.arm.frame(point.frame or "tool"), Vector(*point.xyz), turned)
 
     @property
     def _turns(self) -> list[float]:
@@ -282,8 +299,10 @@ class PlanTask:
             if point.q is not None:
                 found.append(np.array(point.q, float) * self._turns)
             else:
-                frame = point.frame or "tool"
-                found.append(np.asarray(Robot(self.arm).inverse_kinematics(point.xyz, found[-1], frame=frame)))
+                goal = self._goal(point)
+                turned = goal.orientation
+                pose = (point.xyz, quaternion(turned)) if isinstance(turned, Matrix) else point.xyz
+                found.append(np.asarray(Robot(self.arm).inverse_kinematics(pose, found[-1], frame=goal.frame.name)))
         return np.array(found)
 
     def guess(self) -> Trajectory:
@@ -368,6 +387,8 @@ def _target(quantity: str, joint: Joint, unit: str, x: float) -> Bound:
     return Bound("target", f"{quantity} of {joint.name}", unit, x, x, column=f"{quantity}_{joint.name}")
 
 
-def _coordinate(frame: LinkFrame, i: int, now: Moment) -> Scalar:
-    found: Scalar = [*frame_position(now.plant.arm, now.q, frame)][i]
+def _lack(goal: PoseGoal, i: int, now: Moment) -> Scalar:
+    """Of the shift to a goal and the rotation vector to it."""
+    shift, turn = goal.missing(frame_pose(now.plant.arm, now.q, goal.frame))
+    found: Scalar = [*shift, *turn][i]
     return found

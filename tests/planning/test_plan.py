@@ -7,11 +7,13 @@ import sys
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
+from scipy.spatial.transform import Rotation
 
 import armsim
 from armsim.errors import FileFaults, UsageError
 from armsim.files.csv_reader import read_csv
 from armsim.planning.feedback import gains_along
+from tests.planar import planar
 
 
 @pytest.mark.parametrize(("intervals", "duration"), [(40, 1), (50, 1), (80, 1), (100, 1), (100, 1.5)])
@@ -105,6 +107,54 @@ def test_a_tool_keeps_its_speed_and_reaches_a_point_by_way_of_another(task):
     free = armsim.plan({**asked, "plan": {**asked["plan"], "tool_speed": 2.0}})
     assert free.cost < found.cost
     assert free.run.measure("max(abs(vz))") > 0.62
+
+
+@pytest.mark.parametrize("word", ["rpy", "quaternion"])
+@pytest.mark.parametrize("degrees", [False, True])
+@pytest.mark.slow
+def test_a_pose_of_the_tool_costs_what_the_joint_positions_there_do(word, degrees):
+    """Three rods in a plane: of the two poses of the elbow the search keeps the near one."""
+    (scale, angle), q = (180 / np.pi, "deg") if degrees else (1.0, "rad"), np.array([0.9, -0.5, 0.7])
+    base = {
+        "format": "armsim/scenario/1",
+        "robot": planar(*[{"Kp": 0.1, "Ra": 1.0}] * 3),
+        "units": {"angle": angle},
+        "duration": 0.8,
+        "initial": {"q": (scale * np.array([0.2, -0.3, 0.4])).tolist()},
+    }
+    asked = {"output": "torque", "minimise": "torque_squared", "intervals": 12}
+    pose = armsim.load_robot(base["robot"]).forward_kinematics(q)
+    turn = {"rpy": [0, 0, scale * q.sum()], "quaternion": (3.0 * pose.quaternion).tolist()}
+    to_joints = armsim.plan({**base, "plan": {**asked, "to": {"q": (scale * q).tolist()}}})
+    goal = {"xyz": pose.position.tolist(), word: turn[word]}
+    to_pose = armsim.plan({**base, "plan": {**asked, "to": goal}})
+    assert to_pose.status == "solved"
+    assert to_pose.x[-1, :3] == pytest.approx(q, abs=1e-6)
+    assert to_pose.cost == pytest.approx(to_joints.cost, rel=1e-5)
+    along = armsim.plan({**base, "plan": {**asked, "via": [{**goal, "at": 0.5}], "to": {"q": [0, 0, 0]}}})
+    assert along.x[6, :3] == pytest.approx(q, abs=1e-6)
+    assert np.abs(along.x[6, 3:]).max() > 0.1  # at any speed
+
+
+@pytest.mark.slow
+def test_an_arm_of_seven_joints_turns_its_tool_at_less_cost_than_to_any_chosen_posture():
+    asked = {"output": "torque", "minimise": "torque_squared", "intervals": 30, "limit": 200}
+    asked["to"] = {"xyz": [0.3, 0.4, 0.6], "rpy": [3.0, 0.2, 0.1]}
+    base = {
+        "format": "armsim/scenario/1",
+        "robot": "iiwa14",
+        "duration": 1.0,
+        "initial": {"q": [0, 0.5, 0, -1.5, 0, 1, 0]},
+    }
+    found = armsim.plan({**base, "plan": asked})
+    pose = armsim.load_robot("iiwa14").forward_kinematics(found.run.q[-1])
+    assert pose.position == pytest.approx([0.3, 0.4, 0.6], abs=1e-6)
+    turned = Rotation.from_quat(np.roll(pose.quaternion, -1)) * Rotation.from_euler("xyz", [3.0, 0.2, 0.1]).inv()
+    assert turned.magnitude() < 1e-6
+    fixed = armsim.plan({**base, "plan": {**asked, "to": {"q": found.x[-1, :7].tolist()}}})
+    assert found.cost == pytest.approx(fixed.cost, rel=1e-5)
+    posture = armsim.load_robot("iiwa14").inverse_kinematics((pose.position, pose.quaternion), [0, 1, 0, -1, 0, 1, 0])
+    assert found.cost < armsim.plan({**base, "plan": {**asked, "to": {"q": posture.tolist()}}}).cost
 
 
 @pytest.mark.parametrize(
@@ -213,6 +263,8 @@ def test_what_cannot_be_planned_is_refused(task, told, change, message):
     [
         ({"to": {}}, "neither"),
         ({"to": {"q": [1], "xyz": [0, 0, 1]}}, "`q` without `xyz`"),
+        ({"to": {"xyz": [0, 0, 1], "rpy": [0, 0, 0], "quaternion": [1, 0, 0, 0]}}, "`rpy` without `quaternion`"),
+        ({"to": {"xyz": [0, 0, 1], "quaternion": [0, 0, 0, 0]}}, "length 0"),
         ({"to": {"q": [1]}, "via": [{"q": [0.5], "at": 0.6}, {"q": [0.5], "at": 0.4}]}, "shares that increase"),
         ({"to": {"q": [1, 2]}}, "2 numbers"),
     ],
