@@ -11,7 +11,7 @@ from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.memory import Memory, linear_slots
 from armsim.control.operational_space import OperationalSpace, Posture
 from armsim.control.pid import Pid
-from armsim.control.predictive import CostWeights, Predictive
+from armsim.control.predictive import CostWeights, Misses, Predictive
 from armsim.control.reference import Constant, Desired, Reference
 from armsim.control.signals import OpenLoop
 from armsim.control.state_feedback import StateFeedback
@@ -30,6 +30,7 @@ __all__ = [
     "Feedforward",
     "FunctionLaw",
     "Kept",
+    "Misses",
     "FeedbackLaw",
     "LawFunction",
     "Memory",

@@ -108,8 +108,8 @@ class Controller:
 
     @property
     def ideal(self) -> Controller:
-        """The same with encoders that have neither counts nor noise."""
-        return self if self.encoder is None else replace(self, encoder=self.encoder.ideal)
+        """The same with encoders that have neither counts nor noise, and a law whose plans are never late."""
+        return replace(self, encoder=self.encoder and self.encoder.ideal, law=self.law.ideal)
 
     def slots(self, joints: Sequence[str]) -> list[str]:
         """Names of what it remembers, in order, for joints of these names."""

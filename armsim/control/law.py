@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from typing import Self
 
 from armsim.control.reference import Desired
 from armsim.expr import Scalar, Scalars, fma, is_number, minus
@@ -127,6 +128,11 @@ class FeedbackLaw:
     def clamped(self, kept: Kept) -> Kept:
         """What is remembered, within its bounds: a step of continuous control may lead beyond them."""
         return kept
+
+    @property
+    def ideal(self) -> Self:
+        """The same without what happens by chance."""
+        return self
 
     @property
     def damps(self) -> bool:

@@ -27,6 +27,11 @@ def normal(seed: Scalar, stream: Scalar, sample: Scalar) -> Scalar:
     return _normal(seed, stream, sample)
 
 
+def uniform(seed: Scalar, stream: Scalar, sample: Scalar) -> Scalar:
+    """A number from 0 to 1, without 1, evenly distributed; arguments as of `normal`."""
+    return _words(seed, stream, sample)[0] / WORD
+
+
 def _drawn(seed: Scalar, stream: Scalar, sample: Scalar) -> Scalar:
     a, b = _words(seed, stream, sample)
     radius = sqrt(-2.0 * log((a + 0.5) / WORD))

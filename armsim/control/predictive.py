@@ -17,6 +17,7 @@ from typing import Any
 from armsim.actuation import Output, against_dry_friction, driven, dry_bounds, sticks
 from armsim.control.drive import against_viscous, commands_for
 from armsim.control.law import FeedbackLaw, Kept, Now
+from armsim.control.noise import uniform
 from armsim.control.pid import within
 from armsim.control.reference import Desired, Reference
 from armsim.dynamics import bias, clipped_solve, crba, rnea
@@ -36,6 +37,7 @@ from armsim.expr import (
     minimum,
     minus,
     plus,
+    rounded,
     scan,
     shared,
     sqrt,
@@ -46,6 +48,7 @@ from armsim.model import Arm
 from armsim.records import mutable_record, record
 
 Rows = Sequence[Scalars]
+STREAM = 4095.0  # of random numbers; encoders have those from 0 on
 SHARES = (1.0, 0.5, 0.25)  # of a change of the plan that are tried; where none costs less, the plan stays
 
 
@@ -66,6 +69,19 @@ class CostWeights:
     command: Scalars
     range: Scalars
     end: Scalar
+
+
+@mutable_record
+class Misses:
+    """Samples whose plan is not ready in time, by chance.
+
+    Attributes:
+        share: Of all samples.
+        seed: Another one, other samples: a whole number.
+    """
+
+    share: Scalar
+    seed: Scalar
 
 
 @mutable_record
@@ -150,6 +166,8 @@ class Predictive(FeedbackLaw):
         delay: From a sample to its command [s].
         creep: Velocities per joint well below which dry friction and losses of gears count as viscous [rad/s or m/s]; None for
             a model without them.
+        misses: Samples at which the last plan goes on; None for none.
+        budget: What a plan may take [s]; None where nobody asks.
     """
 
     output: Output
@@ -161,6 +179,8 @@ class Predictive(FeedbackLaw):
     stages: int
     delay: Scalar = 0.0
     creep: tuple[Scalar, ...] | None = None
+    misses: Misses | None = None
+    budget: float | None = None
 
     name = "predictive"
 
@@ -185,7 +205,16 @@ class Predictive(FeedbackLaw):
             [fma(share, b - a, a) for a, b in zip(u, after, strict=True)]
             for u, after in zip(kept.plan, later, strict=True)
         ]
-        return replace(kept, plan=self._improved(self._arrival(now, period), shifted))
+        plan = self._improved(self._arrival(now, period), shifted)
+        if self.misses is not None:
+            late = uniform(self.misses.seed, STREAM, rounded(now.t / period)) < self.misses.share
+            plan = chosen(late, shifted, plan)
+        return replace(kept, plan=plan)
+
+    @property
+    def ideal(self) -> Predictive:
+        """The same without misses."""
+        return replace(self, misses=None)
 
     def _arrival(self, now: Now, period: Scalar) -> Now:
         """When the command of a sample arrives, and where the model is then; a period [s] lies between commands."""

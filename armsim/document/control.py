@@ -25,7 +25,7 @@ LAWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "pid": (("kp", "ki", "kd"), (*INTEGRAL, *DERIVATIVE)),
     "state_feedback": (("K",), ()),
     "computed_torque": (("kp", "kd"), ()),
-    "predictive": (("horizon", "stages", "cost", "period"), ("creep",)),
+    "predictive": (("horizon", "stages", "cost", "period"), ("creep", "misses", "budget")),
     "expression": (("command",), ()),
     "python": ((), ()),  # a function, which the library is given
 }
@@ -74,6 +74,11 @@ def times(doc: str, note: str, example: str) -> PerJoint:
     return PerJoint(Number("s", above=0), one_for_all=True, doc=doc, note=note, example=example)
 
 
+def seed_of(doc: str) -> Number:
+    """The key of the seed of random numbers."""
+    return Number(minimum=0, largest=LARGEST_SEED, whole=True, default=0.0, doc=doc, example="7")
+
+
 class Encoder(Document):
     """How a sampled controller measures: positions in steps and with noise, velocities by their difference."""
 
@@ -93,14 +98,7 @@ class Encoder(Document):
         example="1e-4",
     )
     filter = times("time constant of the velocity's low-pass filter", "none", "2e-3")
-    seed = Number(
-        minimum=0,
-        largest=LARGEST_SEED,
-        whole=True,
-        default=0.0,
-        doc="of the noise: another one, another run",
-        example="7",
-    )
+    seed = seed_of("of the noise: another one, another run")
 
 
 def weights(doc: str) -> PerJoint:
@@ -123,6 +121,13 @@ class Cost(Document):
     end = Number(
         "s", minimum=0, default=0.0, doc="for how long the errors at the end of the horizon count", example="0.5"
     )
+
+
+class Misses(Document):
+    """Samples at which a predictive law has no new plan in time, so that the last one goes on."""
+
+    share = Number(minimum=0, largest=1.0, doc="of all samples", example="0.01")
+    seed = seed_of("another one, other samples")
 
 
 class Posture(Document):
@@ -199,6 +204,12 @@ class Control(Document):
         Number("rad/s or m/s", above=0, angle=True), one_for_all=True,
         doc="speeds below which its model takes dry friction and losses of gears for viscous",
         note="it has neither", example="0.01",
+    )  # fmt: skip
+    misses = Subdocument(Misses, default=None, doc="samples whose plan is late", note="none", example="{share: 0.01}")
+    budget = Number(
+        "s", structure=True, above=0, default=None,
+        doc="what a plan may take; the summary of `armsim simulate` then tells how long plans take on the machine that runs",
+        note="none", example="5e-4",
     )  # fmt: skip
     command = PerJoint(
         LawExpression(example="40*e + 3*ed"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from armsim.clock import seconds
 from armsim.model import JOINT_TYPES
 from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
@@ -13,6 +14,7 @@ from armsim.simulation.energy_balance import EnergyBalance
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.known_run import WrittenRun
 from armsim.simulation.problems import LongAtLimit
+from armsim.simulation.solve_times import SolveTimes
 from armsim.simulation.summary import ContactSummary, EndState, RunSummary, Summary
 
 STATUS = {"complete": "", "interrupted": " (interrupted)", "diverged": " (diverged)"}
@@ -62,11 +64,22 @@ def outcome(summary: RunSummary, degrees: bool, verbose: bool) -> list[str]:
         lines += [*_energy_lines(end, 6 if verbose else 3), *step_error_lines(summary)]
     else:
         lines += ["", *advised]
+    lines += [wrapped(_plan_line(summary.plans))] if summary.plans else []
     measures = summary.measures or {}
     lines += [f"measure  {name}: {number(m.value, 6)} {m.unit}".rstrip() for name, m in measures.items()]
     if summary.rows == 1 and summary.status == "complete":
         lines.append(wrapped("! one row was written, of the start: `log.every` is longer than the duration"))
     return lines
+
+
+def _plan_line(of: SolveTimes) -> str:
+    """How long plans took, and how many of them too long."""
+    times = (
+        f"{seconds(of.median)} each (median), 99 % within {seconds(of.percentile_99)}, {seconds(of.greatest)} at most"
+    )
+    line = f"plans    {times}, of {of.samples} on this machine; {of.missed} over the budget of {seconds(of.budget)}"
+    share = f"{of.missed / of.samples:.2g}"
+    return line + (f": `control.misses: {{share: {share}}}` shows what that does" if of.missed else "")
 
 
 def _contact_line(of: ContactSummary) -> str:

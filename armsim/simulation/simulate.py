@@ -154,7 +154,8 @@ def known_run(run: Run, made: WrittenRun, execution: Execution, degrees: bool) -
     about = Path(made.folder, ABOUT).read_text("utf-8")
     plain = plan.key and not plan.tables and scenario.log_format == "csv" and "mesh:" not in about  # has absolute paths
     short = run.seconds["loop_s"] < SHORT and clock.rows * width < FEW
-    if run.status != "complete" or run.engine != "llvm" or not plain or not short:
+    timed = run.facts.plans is not None  # anew in each run
+    if run.status != "complete" or run.engine != "llvm" or not plain or not short or timed:
         return None
     files = {f"{name}.csv": [heading.column for heading in run.plant.layout.headings(degrees, name)] for name in FILES}
     return {

@@ -16,6 +16,7 @@ from armsim.simulation.joint_summary import JointSummary, joint_summaries, named
 from armsim.simulation.merit import ArmFigures, of_run
 from armsim.simulation.problems import Problem, problems
 from armsim.simulation.result import Result
+from armsim.simulation.solve_times import SolveTimes, solve_times
 from armsim.simulation.step_error import StepError
 from armsim.stability.departure import Remedy, Runaway, StepGrowth, causes
 
@@ -268,6 +269,7 @@ class RunSummary(Summary):
         no_step_error: Why there is none of a complete run.
         end: What it came to; None where it ended in numbers that are not finite.
         measures: What was asked for; None for nothing.
+        plans: How long those of predictive control take; None without a budget for them.
         diverged: The diagnosis of a diverged run; else None.
     """
 
@@ -281,6 +283,7 @@ class RunSummary(Summary):
     no_step_error: str | None = optional(default=None)
     end: EndState | None = field(default=None, metadata=PARTS)
     measures: dict[str, Measured] | None = optional(default=None)
+    plans: SolveTimes | None = optional(default=None)
     diverged: Divergence | None = optional(default=None)
 
 
@@ -312,6 +315,7 @@ def summarize(run: Result) -> RunSummary:
         no_step_error=run.unestimated or None,
         end=_end_state(run, outside) if all(map(math.isfinite, run.end)) else None,
         measures={name: Measured(run.measures[name], unit) for name, unit in run.units.items()} or None,
+        plans=solve_times(run),
         diverged=divergence_of(run) if run.status == "diverged" else None,
     )
 

@@ -18,6 +18,7 @@ from armsim.loading import scenario_of
 from armsim.plant import make_plant
 from armsim.plant.linearization import linearize
 from armsim.plant.statics import steady_state
+from armsim.reports.simulation import outcome
 
 from .test_laws import INERTIA, axis, pose
 
@@ -162,6 +163,77 @@ def test_friction_that_the_model_knows_keeps_no_joint_behind_its_reference():
         errors = [armsim.simulate(given, change)["e_R1_rad"] for change in ({"control.creep": 0.05}, {})]
         known, unknown = (np.sqrt(np.mean(np.square(x))) for x in errors)
         assert known < 0.2 * unknown
+
+
+def test_a_plan_that_is_late_leaves_the_last_one_shifted():
+    given = predictive(MOTOR, horizon=0.04, stages=2, period=0.02, misses={"share": 0.4, "seed": 5})
+    law = scenario_of(given).command.law
+    exact, kept, at, late = law.ideal, law.begin(), now(0.4, -1.5), 0
+    assert exact.misses is None
+    for k in range(60):
+        at = replace(at, t=k * 0.02)
+        before, kept = np.array(kept.plan), law.filtered(at, kept, 0.02)
+        shifted = np.vstack([before[1:], before[-1:]])
+        fresh = exact.filtered(at, Kept(plan=before.tolist()), 0.02).plan
+        off = [np.abs(np.array(kept.plan) - plan).max() for plan in (shifted, fresh)]
+        assert min(off) < 1e-12 < max(off)
+        late += off[0] < off[1]
+        at = replace(at, seen=Seen([0.9 * at.seen.q[0] + 0.01], [0.9 * at.seen.qd[0]]))
+    assert late == pytest.approx(24, abs=3 * np.sqrt(60 * 0.4 * 0.6))
+
+
+@pytest.mark.slow
+def test_where_every_plan_is_late_the_model_alone_commands_and_where_none_is_nothing_changes():
+    never = armsim.simulate(two_link(), {"control.misses.share": 0})
+    assert never.table.tolist() == armsim.simulate(two_link()).table.tolist()
+    still = two_link(payload={"mass": 0.5}, control={**two_link()["control"], "misses": {"share": 1}})
+    run = armsim.simulate(still)
+    hold = armsim.load_robot("two_link").gravity_torque([0.3, 1.2])
+    assert run["tau_motor_shoulder_Nm"] == pytest.approx(np.full(len(run.t), hold[0]), rel=1e-12)
+    assert run["tau_motor_elbow_Nm"] == pytest.approx(np.full(len(run.t), hold[1]), rel=1e-12)
+
+
+@pytest.mark.slow
+def test_misses_are_the_same_in_every_engine_and_lane_and_linear_equations_have_none():
+    given = two_link(control={**two_link()["control"], "misses": {"share": 0.5, "seed": 2}})
+    run = armsim.simulate(given)
+    assert run.table.tolist() == armsim.simulate(given, engine="python").table.tolist()
+    assert run.q[-1].tolist() != armsim.simulate(two_link()).q[-1].tolist()
+    seeds = armsim.simulate_many(given, {"control.misses.seed": [1, 2, 3]})
+    assert seeds.q[1].tolist() == run.q[-1].tolist()
+    assert len({*seeds.q[:, 0]}) == 3
+    plant, late = (make_plant(scenario_of(predictive(misses=x))) for x in (None, {"share": 1}))
+    laws = [linearize(x, 0.0, steady_state(x, 0.0, [0.0], [0.0])).law.K for x in (plant, late)]
+    assert laws[0] == laws[1]
+
+
+def test_with_a_budget_the_summary_tells_how_long_plans_take_and_how_many_take_too_long():
+    run = armsim.simulate(two_link(), {"control.budget": 100})
+    plans = run.facts.plans
+    assert 0.0 < plans.median <= plans.percentile_99 <= plans.greatest < plans.budget == 100
+    assert (plans.samples, plans.missed) == (len(run.t), 0)
+    hurried = armsim.simulate(two_link(), {"control.budget": 1e-9})
+    assert hurried.facts.plans.missed == len(run.t)
+    assert hurried.table.tolist() == run.table.tolist()
+    told = "\n".join(outcome(hurried.facts, degrees=False, verbose=False))
+    assert "`control.misses: {share: 1}`" in told
+    assert armsim.simulate(two_link()).facts.plans is None
+
+
+# each found for the shipped push: the gains by 2556 trials of `armsim tune`, the weights by 880 of a search like it
+PID = {"control.kp": [1157.9, 1233.6, 800.39, 303.54, 710.24], "control.ki": [0.124, 122.85, 568.99, 926.73, 59.705]}
+PID |= {"control.kd": [15.575, 25.312, 3.7251, 0.85775, 0.74722], "control.law": "pid", "control.cost": None}
+PID |= {"control.horizon": None, "control.stages": None}
+WEIGHTS = {"control.cost.q": [1.5e5, 4e6, 4e5, 1e5, 5e7], "control.cost.qd": [0.1, 700, 2, 0.1, 10]}
+WEIGHTS |= {"control.cost.end": 0.12, "control.horizon": 0.08}
+
+
+@pytest.mark.slow
+def test_at_the_limit_of_the_voltage_a_tuned_plan_has_less_itae_than_a_tuned_pid():
+    plan, pid = (armsim.simulate("arm5_predictive", law, measure=["itae"]) for law in (WEIGHTS, PID))
+    for run in (plan, pid):
+        assert np.abs(run["voltage_R1_V"]).max() == 24.0
+    assert plan.measures["itae"] < 0.97 * pid.measures["itae"]
 
 
 def test_creep_is_an_angle_where_the_file_has_degrees():
