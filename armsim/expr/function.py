@@ -222,7 +222,7 @@ def _traced_loop(
     graph = innermost(seen)
     assert graph is not None
     begin, structure = flatten(list(state))
-    inner = Graph(graph.depth + 1)
+    inner = Graph(graph.depth + 1, graph)
     with nested(inner):
         inputs = unflatten(structure, [inner.input(f"s{i}") for i in range(len(begin))])
         done = until(*inputs)

@@ -111,7 +111,7 @@ class Graph:
         inputs: Input nodes in the order of the arguments, then those of captured values.
         captured: Nodes of outer graphs that the function captures, in the order of their inputs.
         depth: Level of nesting: 0 for an outermost graph, 1 for a function called in one, and so on.
-        around: Of the body of a scan, the graph that the scan is in, whose arrays it may capture.
+        around: Of the body of a scan or loop, the graph that it is in, whose arrays it may capture.
     """
 
     def __init__(self, depth: int = 0, around: Graph | None = None) -> None:
