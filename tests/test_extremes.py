@@ -23,7 +23,7 @@ SEED = int(os.environ.get("ARMSIM_SEED", "0"))
 
 
 @pytest.mark.parametrize("count", [QUICK, QUESTIONS])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_no_number_at_an_extreme_ends_in_anything_but_an_answer_or_a_refusal(count, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     failed, refused = [], 0

@@ -231,7 +231,9 @@ def test_a_payload_that_is_always_carried_has_the_bits_of_one_without_times():
     assert bits(lasting, -1) == bits(plain, -1)  # in the last one it is put down
 
 
-@pytest.mark.parametrize("method", ["rk4", "rk54", "rodas", "implicit_midpoint", "semi_implicit_euler"])
+@pytest.mark.parametrize(
+    "method", ["rk4", "rk54", pytest.param("rodas", marks=pytest.mark.slow), "implicit_midpoint", "semi_implicit_euler"]
+)
 @pytest.mark.handful(2)
 def test_lanes_and_floats_have_the_bits_of_machine_code(method):
     robot, keys = ACTING["dry friction"]

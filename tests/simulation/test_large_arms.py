@@ -47,7 +47,7 @@ def same_bits(asked):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_machine_code_has_the_bits_of_floats(name):
     same_bits(CASES[name])
 

@@ -339,6 +339,7 @@ def test_a_page_is_neither_replaced_nor_called_otherwise_than_html(tmp_path):
         armsim.view("rr")
 
 
+@pytest.mark.slow
 def test_sliding_and_screw_joints_in_standard_dh_stand_where_they_should(browser, tmp_path):
     robot = {
         "format": "armsim/robot/1",
