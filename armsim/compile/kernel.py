@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -21,12 +20,12 @@ class Compiled:
     Attributes:
         library: The code.
         cached: Whether it came from the cache on disk.
-        seconds: Wall time to compile, or to fetch, and load it.
+        size: Bytes of the code.
     """
 
     library: Library
     cached: bool
-    seconds: float
+    size: int
 
 
 def compiled(
@@ -40,11 +39,10 @@ def compiled(
         key: Names all that the text depends on; the text itself, or what it is made from.
         tables: Gives the tables that it looks up; called only if there are any.
     """
-    began = time.perf_counter()
     name = cache.key(key, target.key)
     code = cache.load(name)
     cached = code is not None
     if code is None:
         code = target.object_code(ir())
         cache.store(name, code)
-    return Compiled(Library(code, target, tables), cached, time.perf_counter() - began)
+    return Compiled(Library(code, target, tables), cached, len(code))

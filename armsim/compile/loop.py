@@ -6,9 +6,11 @@ import ctypes
 import time
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from armsim.clock import NEVER, Clock
+from armsim.compile import cache
 from armsim.compile.kernel import Compiled, compiled
 from armsim.compile.target import Target, host
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 
 POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 BLOCKS = WHOLE, POINTER, WHOLE  # how many, where what they return goes, doubles of rows from one to the next
+
+LARGE = 5000  # operations as traced, which LLVM takes some 0.3 s longer to compile at level 1 than at level 0
+PAID = 4e-6  # s of use a byte of code of level 0, after which code of level 1 would have paid: it runs in half the time
+ENOUGH = 0.1  # s of use that tell how fast it runs
 
 
 class SteppingLoop:
@@ -32,6 +38,8 @@ class SteppingLoop:
         lanes: Runs that are carried out at once.
         key: Names all that the body depends on, for the cache; without one, the body is printed and its text is the key.
         tables: With a key, gives the tables that the body looks up.
+        hasty: Whether code of level 0 does, where the body is large and none of the target's level is in the cache, until better
+            code would have paid. What has been used of it is in the cache, too.
 
     Attributes:
         seconds: Wall time of making the body ("trace_s") and of printing it ("print_s"), if that was necessary.
@@ -44,9 +52,11 @@ class SteppingLoop:
         lanes: int = 1,
         key: str = "",
         tables: Callable[[], Iterable[Table]] = tuple,
+        hasty: bool = False,
     ) -> None:
         self._make = body if callable(body) else lambda: body
-        self.target = target or host()
+        self._best = self.target = target or host()
+        self._hasty, self._used, self._before = hasty and bool(key), 0.0, 0.0
         self.lanes = lanes
         self._key, self._tables = key, tables
         self.seconds: dict[str, float] = {}
@@ -57,22 +67,64 @@ class SteppingLoop:
         from armsim.compile.loop_text import loop_text
         from armsim.compile.tables import looked_up
 
+        body = self._body
         began = time.perf_counter()
-        body = self._make()
-        made = time.perf_counter()
-        printed = list(looked_up(body.cycle, body.sample, body.begin, body.finish))
+        printed = list(looked_up(*body.functions))
         self._tables = lambda: printed
         text = loop_text(body, self.target, self.lanes)
-        self.seconds = {"trace_s": made - began, "print_s": time.perf_counter() - made}
+        self.seconds["print_s"] = time.perf_counter() - began
+        del self._body
         return text
+
+    @cached_property
+    def _body(self) -> LoopBody:
+        began = time.perf_counter()
+        body = self._make()
+        self.seconds["trace_s"] = time.perf_counter() - began
+        return body
 
     @cached_property
     def code(self) -> Compiled:
         """The loaded code; compiled or fetched when first asked for."""
-        if not self._key:
-            return compiled(lambda: self.ir, self.target, self.ir, lambda: self._tables())
-        key = f"loop {self.lanes} {self._key}"
-        return compiled(lambda: self.ir, self.target, key, lambda: self._tables())
+        quick = replace(self._best, optimisation=0)
+        if self._hasty and cache.load(self._name(self._best)) is None:
+            kept = cache.load(self._name(quick))
+            self._before = cache.load_json(self._name(quick, "used")) or 0.0
+            if self._before < PAID * len(kept) if kept else self._is_large:
+                self.target = quick
+        return compiled(lambda: self.ir, self.target, self._text, lambda: self._tables())
+
+    @property
+    def _text(self) -> str:
+        """Names all that the code depends on but for the target."""
+        return f"loop {self.lanes} {self._key}" if self._key else self.ir
+
+    def _name(self, target: Target, *of: str) -> str:
+        """In the cache."""
+        return cache.key(self._text, target.key, *of)
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether the body is."""
+        from armsim.compile.tables import all_called
+
+        return sum(len(function.live()) for function in all_called(*self._body.functions)) > LARGE
+
+    def improved(self, used: float, left: float) -> SteppingLoop | None:
+        """The loop in code of the target's level, where that pays; else None.
+
+        Args:
+            used: How long this was used since it was last asked [s].
+            left: How long it would still be used, about [s]; 0 at the end of a run.
+        """
+        if self.target == self._best:
+            return None
+        self._used += used
+        if not left:
+            cache.store_json(self._name(self.target, "used"), self._before + self._used)
+        if self._used < ENOUGH or left < PAID * self.code.size:
+            return None
+        return SteppingLoop(self._make, self._best, self.lanes, self._key, self._tables)
 
     def _function(self, name: str, result: Any, *args: Any) -> Any:
         return self.code.library.function(name, result, *args)

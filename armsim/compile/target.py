@@ -30,6 +30,11 @@ def optimisation() -> int:
     return LEVELS.get(os.environ.get(VARIABLE, ""), 1)
 
 
+def is_open() -> bool:
+    """Whether `ARMSIM_OPTIMISATION` leaves the level to armsim."""
+    return os.environ.get(VARIABLE) not in LEVELS
+
+
 @lru_cache(maxsize=1)
 def llvm() -> Any:
     """llvmlite's binding, with the native target ready."""
@@ -102,9 +107,9 @@ class Target:
 
     def object_code(self, ir: str) -> bytes:
         """Object code for a module of LLVM IR; Ctrl-C is heard after a second at most."""
-        binding = llvm()
-        if len(ir) > compiler.LONG:
-            with shown(f"compiling the equations of motion, once, about {len(ir) / compiler.RATE:.0f} s") as progress:
+        binding, effort = llvm(), len(ir) if self.optimisation else len(ir) // compiler.QUICKER
+        if effort > compiler.LONG:
+            with shown(f"compiling the equations of motion, once, about {effort / compiler.RATE:.0f} s") as progress:
                 code = compiler.compiled_apart(ir, self._order, progress)
             if code is not None:
                 return code

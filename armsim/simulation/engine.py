@@ -42,6 +42,9 @@ class Engine(Protocol):
         what it led to.
         """
 
+    def used(self, seconds: float, left: float) -> float:
+        """Hear how long steps took, and that those left of the run may take so long [s]; how long better code for them took."""
+
     def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
         """The measures' results of runs that end at time t [s], a sample being due or not."""
 
@@ -95,6 +98,10 @@ class PythonEngine:
             x = after
         state[:] = memoryview(array("d", x))
         lanes.reached[0] = last
+
+    def used(self, seconds: float, left: float) -> float:
+        """See `Engine`."""
+        return 0.0
 
     def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
         """See `Engine`."""

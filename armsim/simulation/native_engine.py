@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from armsim.clock import Clock
 from armsim.compile.loop import SteppingLoop
-from armsim.compile.target import Target
+from armsim.compile.target import Target, is_open
 from armsim.simulation.lanes import Lanes, Numbers, RowSpace
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class NativeEngine:
     def __init__(self, plan: LoopPlan, target: Target | None = None, lanes: int = 1) -> None:
         self.plan, self.width = plan, lanes
         began = time.perf_counter()
-        self.loop = SteppingLoop(plan.body, target, lanes, plan.key, lambda: plan.tables)
+        hasty = target is None and lanes == 1 and is_open()
+        self.loop = SteppingLoop(plan.body, target, lanes, plan.key, lambda: plan.tables, hasty)
         self.cached = self.loop.code.cached
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
         self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
@@ -49,6 +50,15 @@ class NativeEngine:
         )
         memory = len(blocks), reached, space.apart // self.width, state, after, space.address, kept, own
         self.loop.run(memory, first, last, clock)
+
+    def used(self, seconds: float, left: float) -> float:
+        """See `Engine`."""
+        began, better = time.perf_counter(), self.loop.improved(seconds, left)
+        if better is None:
+            return 0.0
+        self.loop = better
+        self.cached = better.code.cached
+        return time.perf_counter() - began
 
     def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
         """See `Engine`."""

@@ -78,6 +78,7 @@ class Runner:
         clock: When things happen.
         lanes: The runs.
         done: Number of steps carried out by those that go on; of a single run that left its bounds, those before.
+        improving: How long the engine took to make better code on the way [s].
     """
 
     def __init__(self, engine: Engine, job: Job) -> None:
@@ -95,7 +96,7 @@ class Runner:
         for block in range(self.lanes.blocks):
             self.lanes.fill_in(block)
         self._spans = [*self.lanes.spans()]
-        self.done = job.first
+        self.done, self.improving = job.first, 0.0
         self._bounds = [(i, bound) for i, bound in enumerate(plan.bounds) if bound < math.inf]
         self._stretch = 1 if plan.adaptive else FIRST
         self._columns = len(plan.columns)
@@ -139,6 +140,7 @@ class Runner:
             self._advance(end, space)
             spent = max(time.perf_counter() - began, 1e-9)
             self._stretch = max(1, min(10 * ahead, int(ahead * STRETCH / spent)))
+            self.improving += self.engine.used(spent, (last - self.done) * spent / ahead)
             yield self.done
 
     def row(self) -> Numbers:

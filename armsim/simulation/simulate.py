@@ -242,8 +242,9 @@ def _driven(
     except KeyboardInterrupt:
         pass
     watch.lap("loop_s")
-    watch.seconds["loop_s"] -= log.waited
-    watch.seconds |= {"rows_s": log.waited} if log.waited else {}
+    other = {"rows_s": log.waited, "optimise_s": runner.improving}
+    watch.seconds["loop_s"] -= sum(other.values())
+    watch.seconds |= {part: time for part, time in other.items() if time}
     if status != "complete":
         with contextlib.suppress(KeyboardInterrupt):
             end = [*runner.row().run(0)]
