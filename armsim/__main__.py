@@ -1,11 +1,15 @@
 """`python -m armsim`, and the entry point: so light that Ctrl-C finds it there while all else is imported."""
 
+import gc
 import sys
+
+OFTEN = 100_000  # objects made since cycles of them were last looked for; Python's 700 takes a twentieth of a start
 
 
 def main() -> None:
     """Run the command line; see `armsim.cli.main.main`."""
     sys.unraisablehook = _unraisable
+    gc.set_threshold(OFTEN)
     try:
         from armsim.files.interrupts import hear_endings
 

@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from armsim.clock import Clock
+from armsim.compile import loop
 from armsim.compile.target import Target
 from armsim.control import OpenLoop
 from armsim.errors import UsageError
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine, PythonEngine, make_engine
 from armsim.simulation.loop_plan import BOUNDS, LoopPlan, bounds
+from armsim.simulation.runner import Job, Runner
 
 RATIO, DT = (1, 2000), 1 / 2000
 
@@ -114,3 +117,51 @@ def test_getting_ready_is_timed_by_part(plants):
     )
     assert set(first.preparation) == {"trace_s", "print_s", "compile_s"}
     assert set(second.preparation) == {"fetch_s"}  # known code is neither traced nor printed
+
+
+@pytest.fixture
+def large(monkeypatch, no_kernels):
+    """The loop of a plant counts as large, on a machine whose level is open; gives its plan, and a run by an engine."""
+    monkeypatch.delenv("ARMSIM_OPTIMISATION")
+    monkeypatch.setattr(loop, "host", lambda: Target(optimisation=1))
+    monkeypatch.setattr(loop, "LARGE", 0)
+
+    def prepared(plants):
+        body, q, qd, _ = plants("continuous")
+        plan = LoopPlan.of(body, DT)
+        start = body.initial_state(q, qd)
+
+        def run(target=None):
+            runner = Runner(NativeEngine(plan, target), Job(plan, Clock(*RATIO, 600), start))
+            levels = [runner.engine.loop.target.optimisation for _ in runner.until(600)]
+            return levels, runner
+
+        return run
+
+    return prepared
+
+
+def test_a_large_loop_begins_in_quick_code_and_goes_on_in_better_code_to_the_same_bits(large, plants, monkeypatch):
+    run = large(plants)
+    monkeypatch.setattr(loop, "ENOUGH", 0.0)
+    monkeypatch.setattr(loop, "PAID", 0.0)
+    levels, runner = run()
+    assert levels[-1] == 1
+    assert runner.improving > 0.0
+    assert runner.state == run(Target(optimisation=0))[1].state
+    assert run()[0][0] == 1  # better code is in the cache now
+    monkeypatch.setenv("ARMSIM_OPTIMISATION", "1")
+    assert run()[1].improving == 0.0
+
+
+def test_quick_code_does_for_short_runs_until_all_of_them_together_have_paid(large, plants, monkeypatch):
+    run = large(plants)
+    assert {*run()[0]} == {0}
+    assert {*run()[0]} == {0}
+    monkeypatch.setattr(loop, "PAID", 1e-12)
+    assert {*run()[0]} == {1}
+
+
+def test_a_loop_that_is_not_large_is_made_once(large, plants, monkeypatch):
+    monkeypatch.setattr(loop, "LARGE", 10**6)
+    assert {*large(plants)()[0]} == {1}
