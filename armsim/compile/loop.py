@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from armsim.clock import NEVER, Clock
@@ -126,7 +126,7 @@ class SteppingLoop:
             return None
         return SteppingLoop(self._make, self._best, self.lanes, self._key, self._tables)
 
-    def _function(self, name: str, result: Any, *args: Any) -> Any:
+    def _function(self, name: str, result: Any, *args: Any) -> Callable[..., Any]:
         return self.code.library.function(name, result, *args)
 
     @cached_property
@@ -135,21 +135,16 @@ class SteppingLoop:
 
         (number of blocks, 0, 0, open, state, checks), three addresses at last.
         """
-        function: Callable[..., None] = self._function("begin_blocks", None, *BLOCKS, *[POINTER] * 3)
-        return function
+        return self._function("begin_blocks", None, *BLOCKS, *[POINTER] * 3)
 
     @cached_property
     def finish(self) -> Callable[..., None]:
         """The native `LoopBody.finish`: (number of blocks, 0, 0, state, kept, open, results, t, whether a sample is due)."""
-        function: Callable[..., None] = self._function("finish_blocks", None, *BLOCKS, *[POINTER] * 4, REAL, WHOLE)
-        return function
+        return self._function("finish_blocks", None, *BLOCKS, *[POINTER] * 4, REAL, WHOLE)
 
     @cached_property
     def _native(self) -> Callable[..., None]:
-        function: Callable[..., None] = self._function(
-            "run_blocks", None, *BLOCKS, *[POINTER] * 5, *[WHOLE] * 6, REAL, REAL
-        )
-        return function
+        return self._function("run_blocks", None, *BLOCKS, *[POINTER] * 5, *[WHOLE] * 6, REAL, REAL)
 
     def run(self, memory: Sequence[int], first: int, last: int, clock: Clock) -> None:
         """Carry out the steps first <= k < last of blocks of runs that follow each other in memory.

@@ -137,7 +137,7 @@ class Library:
         self._engine.finalize_object()
         self._tables = resolved(code, tables, self._engine.get_global_value_address)
 
-    def function(self, name: str, result: Any, *args: Any) -> Any:
+    def function(self, name: str, result: Any, *args: Any) -> Callable[..., Any]:
         """A function of the library, callable through ctypes."""
         address = self._engine.get_function_address(name)
         if not address:
