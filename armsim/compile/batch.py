@@ -12,10 +12,10 @@ from functools import cached_property
 
 from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
-from armsim.compile.kernel import Compiled, compiled
+from armsim.compile.kernel import compiled
 from armsim.compile.lower import lower
 from armsim.compile.tables import looked_up
-from armsim.compile.target import Target, host
+from armsim.compile.target import Library, Target, host
 from armsim.expr import Function
 
 DOUBLE = 8  # bytes
@@ -64,14 +64,14 @@ class BatchKernel:
         return _print(lower(self.function, inline=INLINE), self.widths, self.lanes, self.target, self._repeats)
 
     @cached_property
-    def code(self) -> Compiled:
+    def code(self) -> Library:
         """The loaded code; compiled or fetched when first asked for."""
         key = f"batch {self.lanes} {self.widths} {self._repeats} {self._key}" if self._key else self.ir
         return compiled(lambda: self.ir, self.target, key, lambda: looked_up(self.function))
 
     @cached_property
     def _map(self):
-        return self.code.library.function("map", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
+        return self.code.function("map", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64)
 
     def __call__(
         self, args: Sequence[tuple[int, int]], results: int, count: int, steps: int = 1, every: bool = False

@@ -7,30 +7,12 @@ from typing import TYPE_CHECKING
 
 from armsim.compile import cache
 from armsim.compile.target import Library, Target
-from armsim.records import record
 
 if TYPE_CHECKING:
     from armsim.expr import Table
 
 
-@record
-class Compiled:
-    """Loaded code and its provenance.
-
-    Attributes:
-        library: The code.
-        cached: Whether it came from the cache on disk.
-        size: Bytes of the code.
-    """
-
-    library: Library
-    cached: bool
-    size: int
-
-
-def compiled(
-    ir: Callable[[], str], target: Target, key: str, tables: Callable[[], Iterable[Table]] = tuple
-) -> Compiled:
+def compiled(ir: Callable[[], str], target: Target, key: str, tables: Callable[[], Iterable[Table]] = tuple) -> Library:
     """The loaded code of an IR module for a target.
 
     Args:
@@ -40,9 +22,8 @@ def compiled(
         tables: Gives the tables that it looks up; called only if there are any.
     """
     name = cache.key(key, target.key)
-    code = cache.load(name)
-    cached = code is not None
-    if code is None:
-        code = target.object_code(ir())
+    known = cache.load(name)
+    code = target.object_code(ir()) if known is None else known
+    if known is None:
         cache.store(name, code)
-    return Compiled(Library(code, target, tables), cached, len(code))
+    return Library(code, target, tables, known is not None)

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from armsim.clock import NEVER, Clock
 from armsim.compile import cache
-from armsim.compile.kernel import Compiled, compiled
-from armsim.compile.target import Target, host
+from armsim.compile.kernel import compiled
+from armsim.compile.target import Library, Target, host
 
 if TYPE_CHECKING:
     from armsim.compile.loop_body import LoopBody
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 BLOCKS = WHOLE, POINTER, WHOLE  # how many, where what they return goes, doubles of rows from one to the next
 
-LARGE = 5000  # operations as traced, which LLVM takes some 0.3 s longer to compile at level 1 than at level 0
+LARGE = 5000  # operations of a cycle, which LLVM takes some 0.3 s longer to compile at level 1 than at level 0
 PAID = 4e-6  # s of use a byte of code of level 0, after which code of level 1 would have paid: it runs in half the time
 ENOUGH = 0.1  # s of use that tell how fast it runs
 
@@ -69,7 +69,7 @@ class SteppingLoop:
 
         body = self._body
         began = time.perf_counter()
-        printed = list(looked_up(*body.functions))
+        printed = list(looked_up(body.cycle, body.sample, body.begin, body.finish))
         self._tables = lambda: printed
         text = loop_text(body, self.target, self.lanes)
         self.seconds["print_s"] = time.perf_counter() - began
@@ -84,13 +84,13 @@ class SteppingLoop:
         return body
 
     @cached_property
-    def code(self) -> Compiled:
+    def code(self) -> Library:
         """The loaded code; compiled or fetched when first asked for."""
         quick = replace(self._best, optimisation=0)
         if self._hasty and cache.load(self._name(self._best)) is None:
             kept = cache.load(self._name(quick))
             self._before = cache.load_json(self._name(quick, "used")) or 0.0
-            if self._before < PAID * len(kept) if kept else self._is_large:
+            if self._before < PAID * len(kept) if kept else sum(self._body.cycle.counts().values()) > LARGE:
                 self.target = quick
         return compiled(lambda: self.ir, self.target, self._text, lambda: self._tables())
 
@@ -102,13 +102,6 @@ class SteppingLoop:
     def _name(self, target: Target, *of: str) -> str:
         """In the cache."""
         return cache.key(self._text, target.key, *of)
-
-    @property
-    def _is_large(self) -> bool:
-        """Whether the body is."""
-        from armsim.compile.tables import all_called
-
-        return sum(len(function.live()) for function in all_called(*self._body.functions)) > LARGE
 
     def improved(self, used: float, left: float) -> SteppingLoop | None:
         """The loop in code of the target's level, where that pays; else None.
@@ -126,25 +119,22 @@ class SteppingLoop:
             return None
         return SteppingLoop(self._make, self._best, self.lanes, self._key, self._tables)
 
-    def _function(self, name: str, result: Any, *args: Any) -> Callable[..., Any]:
-        return self.code.library.function(name, result, *args)
-
     @cached_property
     def begin(self) -> Callable[..., None]:
         """The native `LoopBody.begin` of blocks of runs that follow each other in memory.
 
         (number of blocks, 0, 0, open, state, checks), three addresses at last.
         """
-        return self._function("begin_blocks", None, *BLOCKS, *[POINTER] * 3)
+        return self.code.function("begin_blocks", None, *BLOCKS, *[POINTER] * 3)
 
     @cached_property
     def finish(self) -> Callable[..., None]:
         """The native `LoopBody.finish`: (number of blocks, 0, 0, state, kept, open, results, t, whether a sample is due)."""
-        return self._function("finish_blocks", None, *BLOCKS, *[POINTER] * 4, REAL, WHOLE)
+        return self.code.function("finish_blocks", None, *BLOCKS, *[POINTER] * 4, REAL, WHOLE)
 
     @cached_property
     def _native(self) -> Callable[..., None]:
-        return self._function("run_blocks", None, *BLOCKS, *[POINTER] * 5, *[WHOLE] * 6, REAL, REAL)
+        return self.code.function("run_blocks", None, *BLOCKS, *[POINTER] * 5, *[WHOLE] * 6, REAL, REAL)
 
     def run(self, memory: Sequence[int], first: int, last: int, clock: Clock) -> None:
         """Carry out the steps first <= k < last of blocks of runs that follow each other in memory.

@@ -32,8 +32,3 @@ class LoopBody:
     begin: Function | None = None
     finish: Function | None = None
     rare: int = 0
-
-    @property
-    def functions(self) -> tuple[Function | None, ...]:
-        """All of them."""
-        return self.cycle, self.sample, self.begin, self.finish

@@ -9,10 +9,10 @@ from math import inf
 
 from armsim.compile.environment import enter_and_leave
 from armsim.compile.ir import Module
-from armsim.compile.kernel import Compiled, compiled
+from armsim.compile.kernel import compiled
 from armsim.compile.lower import lower
 from armsim.compile.tables import looked_up
-from armsim.compile.target import Target, host
+from armsim.compile.target import Library, Target, host
 from armsim.expr import Expr, Function
 
 
@@ -36,7 +36,7 @@ class SingleKernel:
         return _print(lower(self.function, pack=True), self.bounds, self.target)
 
     @cached_property
-    def code(self) -> Compiled:
+    def code(self) -> Library:
         """The loaded code; compiled or fetched when first asked for."""
         return compiled(lambda: self.ir, self.target, self.ir, lambda: looked_up(self.function))
 
@@ -46,10 +46,7 @@ class SingleKernel:
 
         It returns the index of the first result out of bounds (NaN counts as such), or -1.
         """
-        function: Callable[[int, int], int] = self.code.library.function(
-            "once", ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
-        )
-        return function
+        return self.code.function("once", ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 
 
 def _print(function: Function, bounds: Sequence[float], target: Target) -> str:

@@ -26,15 +26,7 @@ def symbol(table: Table) -> str:
 
 def looked_up(*functions: Function | None) -> Iterator[Table]:
     """The tables that traced functions look up, in no order, some of them more than once."""
-    from armsim.expr import Table
-
-    for function in all_called(*functions):
-        yield from (node.args[0] for node in function.live() if node.args and isinstance(node.args[0], Table))
-
-
-def all_called(*functions: Function | None) -> Iterator[Function]:
-    """Traced functions and all that they call, each once."""
-    from armsim.expr import Function, Repetition
+    from armsim.expr import Function, Repetition, Table
 
     left = [function for function in functions if function is not None]
     seen: set[int] = set()
@@ -43,10 +35,12 @@ def all_called(*functions: Function | None) -> Iterator[Function]:
         if id(function) in seen:
             continue
         seen.add(id(function))
-        yield function
-        called = [node.args[0] for node in function.live() if node.args]
-        left += [one for one in called if isinstance(one, Function)]
-        left += [one.body for one in called if isinstance(one, Repetition)]
+        for node in function.live():
+            first = node.args[0] if node.args else None
+            if isinstance(first, Table):
+                yield first
+            elif isinstance(first, (Function, Repetition)):
+                left.append(first.body if isinstance(first, Repetition) else first)
 
 
 def resolved(code: bytes, tables: Callable[[], Iterable[Table]], address: Callable[[str], int]) -> list[Table]:

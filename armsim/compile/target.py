@@ -126,10 +126,17 @@ class Library:
         code: As `Target.object_code` gives it.
         target: What it was compiled for.
         tables: Gives the tables that it looks up; called only if there are any.
+        cached: Whether it came from the cache on disk.
+
+    Attributes:
+        size: Bytes of the code.
     """
 
-    def __init__(self, code: bytes, target: Target, tables: Callable[[], Iterable[Table]] = tuple) -> None:
+    def __init__(
+        self, code: bytes, target: Target, tables: Callable[[], Iterable[Table]] = tuple, cached: bool = False
+    ) -> None:
         binding = llvm()
+        self.cached, self.size = cached, len(code)
         self._engine = binding.create_mcjit_compiler(
             binding.parse_assembly(""), target.machine(), use_lmm=target.compact or None
         )

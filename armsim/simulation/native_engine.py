@@ -31,9 +31,9 @@ class NativeEngine:
         began = time.perf_counter()
         hasty = target is None and lanes == 1 and is_open()
         self.loop = SteppingLoop(plan.body, target, lanes, plan.key, lambda: plan.tables, hasty)
-        self.cached = self.loop.code.cached
+        fetched = self.loop.code.cached
         rest = time.perf_counter() - began - sum(self.loop.seconds.values())
-        self.preparation = {**self.loop.seconds, "fetch_s" if self.cached else "compile_s": rest}
+        self.preparation = {**self.loop.seconds, "fetch_s" if fetched else "compile_s": rest}
 
     def begin(self, lanes: Lanes) -> None:
         """See `Engine`."""
@@ -56,8 +56,7 @@ class NativeEngine:
         began, better = time.perf_counter(), self.loop.improved(seconds, left)
         if better is None:
             return 0.0
-        self.loop = better
-        self.cached = better.code.cached
+        _, self.loop = better.code, better
         return time.perf_counter() - began
 
     def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
