@@ -112,6 +112,8 @@ def test_an_arm_of_64_joints_has_the_figures_that_pinocchio_finds(kind):
     M = np.zeros((64, 64))
     M[np.tril_indices(64)] = theirs["M"]
     condition = np.linalg.cond(M + np.tril(M, -1).T)
+    found = leaves(crba(arm, state["q"]))
+    assert np.abs(np.array(found) - theirs["M"]).max() <= 1e-12 * np.abs(M).max()
     found = rnea(arm, state["q"], state["qd"], state["qdd"])
     assert np.abs(np.array(found) - tau).max() <= 1e-12 * np.abs(tau).max()
     found = aba(arm, state["q"], state["qd"], state["tau"])
