@@ -160,10 +160,14 @@ INTEGRATOR = {
 }
 
 
+def word_for(other: str, words: Words) -> str | None:
+    """What is written here in place of another's word, or how to mend it; None if it is not known."""
+    return next((mend for others, mend in words.items() if other in others.split()), None)
+
+
 def meant(key: str, words: Words, keys: Collection[str]) -> str | None:
     """How to mend a key that is another's word for one of `keys`, or for what stands elsewhere; None if it is not known."""
-    known = key.lower().replace("-", "_").replace(" ", "_")
-    found = next((mend for others, mend in words.items() if known in others.split()), None)
+    found = word_for(key.lower().replace("-", "_").replace(" ", "_"), words)
     if found is None or " " in found:
         return found
     return f"did you mean `{found}`?" if found in keys else None

@@ -46,5 +46,5 @@ class Profile(Choice):
     """How points are joined, or the name of an oscillation."""
 
     def read(self, node: Node, context: Context) -> str | None:
-        other = words.PROFILE.get(node.text.lower()) if isinstance(node, Scalar) else None
+        other = words.word_for(node.text.lower(), words.PROFILE) if isinstance(node, Scalar) else None
         return super().read(node, context) if other is None else self.fault(node, context, f"write `{other}`")

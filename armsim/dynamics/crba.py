@@ -29,7 +29,8 @@ def crba(arm: Arm, q) -> list[list[Scalar]]:
     links = LinkRecursion(arm)
     M: list[list[Scalar]] = [[0.0] * (i + 1) for i in range(len(arm.links))]
     if links.rolled and innermost(q) is not None:
-        M = [[*row[: i + 1]] for i, row in enumerate(_rolled(links, poses))]
+        rows = enumerate(_rolled(links, poses))
+        M = [[x if j in arm.path(i) else 0.0 for j, x in enumerate(row[: i + 1])] for i, row in rows]
         return _on_coordinates(arm, M) if arm.followers else M
     beyond: dict[int, tuple[Inertia]] = {}
     for i in reversed(range(len(arm.links))):

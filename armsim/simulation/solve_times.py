@@ -5,11 +5,7 @@ from __future__ import annotations
 import time
 from array import array
 
-import numpy as np
-
-from armsim.compile.single import SingleKernel
 from armsim.control import Controller, Predictive
-from armsim.expr import trace
 from armsim.records import record
 from armsim.simulation.result import Result
 
@@ -44,6 +40,11 @@ def solve_times(run: Result) -> SolveTimes | None:
     law = command.law if isinstance(command, Controller) else None
     if not isinstance(law, Predictive) or law.budget is None or run.engine != "llvm":
         return None
+    import numpy as np  # a run that is known does without, and without what compiles
+
+    from armsim.compile.single import SingleKernel
+    from armsim.expr import trace
+
     rows, moving = run.latest(), 2 * len(plant.arm.mechanism.joint_names)
     kernel = SingleKernel(trace(lambda t, *x: plant.sample(t, list(x)), ["t", *plant.slots], "sample"))
     states = [*zip(rows.t, rows.q, rows.qd, strict=True)]

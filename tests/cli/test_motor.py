@@ -96,7 +96,7 @@ def test_without_matplotlib_a_plot_is_one_line_away(armsim, one, monkeypatch):
     assert 'mend:     pip install "armsim[plot]"' in done.err
 
 
-def test_a_plot_is_a_picture(armsim, one, empty_folder):
+def test_a_plot_is_a_picture(armsim, one, empty_folder, drawn):
     pytest.importorskip("matplotlib")
     done = armsim("motor", one, "--joint", "A", "--plot", "a.png")
     assert (done.code, done.err) == (0, "")

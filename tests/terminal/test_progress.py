@@ -185,7 +185,7 @@ def test_llvm_is_looked_at_while_it_compiles_a_long_text(terminal, monkeypatch):
     monkeypatch.setattr(compiler, "LONG", 10)
     monkeypatch.setattr(compiler, "compiled_apart", apart)
     with work_shown_by(watched):
-        assert host().object_code(" " * int(2 * compiler.RATE)) == b"code"
+        assert host().object_code(" " * int(2 * compiler.QUICKER * compiler.RATE)) == b"code"
     assert seen == [("compiling the equations of motion, once, about 2 s", 1, 10)]
 
 
