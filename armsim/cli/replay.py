@@ -127,7 +127,9 @@ def command(path: str, model: ReplayModel, matching: Matching, plot: str | None,
     of_logs = {"columns": matching.columns, "interpolate": matching.interpolate, "feedback": model.feedback}
     for option, given in of_logs.items():
         if given and not log:
-            raise UsageError.of(f"--{option}", "a log, of which it is said", f"the folder {path}", "leave it out")
+            raise UsageError.of(
+                f"--{option}", "a log in a CSV file", f"the folder {path}", "leave it out, or name a CSV file"
+            )
     with progress_bar("replaying", display.progress) as progress:
         answer = (_follow if log else _replay)(path, model, matching, display, progress)
     if plot is not None:
