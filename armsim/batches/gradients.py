@@ -12,7 +12,6 @@ from armsim.arrays import Array
 from armsim.batches.block import divergence
 from armsim.batches.variants import ENDS, OpenScenario, Variants
 from armsim.clock import NEVER
-from armsim.control import Predictive
 from armsim.errors import Diverged, UsageError, spelled
 from armsim.loading import Given, Overrides
 from armsim.loading.open_numbers import open_numbers
@@ -176,10 +175,6 @@ def _results(variants: Variants, numbers: Array, progress: Progress | None, forc
     if variants.plan.sampled_outside:
         mend = "write it with armsim.expr's where, clip, sin, ..., so that it can be traced"
         raise UsageError.of("control.law", "a law with derivatives", "a Python function that is called", mend)
-    law = getattr(variants.plan.plant.command, "law", None)
-    if isinstance(law, Predictive):  # to others its commands have the slopes of its gains
-        mend = "take another law, or vary the numbers by `armsim sweep`"
-        raise UsageError.of("control.law", "a law with derivatives", "predictive, which iterates on a plan", mend)
     clock = replace(variants.scenario.clock, log_every=NEVER)
     plan = TangentPlan.along(variants.plan)
     runner = Runner(NativeEngine(plan), Job(plan, clock, values=numbers))  # type: ignore[arg-type]  # a buffer of doubles

@@ -80,8 +80,8 @@ Examples:
     click.option(
         "--what",
         metavar="NAME,...",
-        help="Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, step, derivatives; of a scenario step, "
-        "observe. [default: fd,id,fk,mass; step,observe]",
+        help="Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, step; of a scenario step, observe; of both "
+        "derivatives of the step. [default: fd,id,fk,mass; step,observe]",
     ),
     click.option(
         "--open",

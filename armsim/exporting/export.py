@@ -13,7 +13,7 @@ from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, refusing, spelled
 from armsim.escaping import in_comment
 from armsim.exporting.dh import dh_file
-from armsim.exporting.interface import Model, Named, Stepping
+from armsim.exporting.interface import SLOPES, Model, Named, Stepping
 from armsim.exporting.language import Fma, Language, Style
 from armsim.exporting.languages import LANGUAGES
 from armsim.exporting.library import build, compiler
@@ -89,7 +89,7 @@ def export(
             urdf, mjcf; dh or mdh, a robot file by that convention.
         folder: For the files; absent or empty. Of a description its file.
         what: Functions. Of a robot fd, id, fk, mass, bias, gravity, limits, jacobian, energy, step, its forward model, and
-            derivatives of that; of a scenario step and observe.
+            derivatives of that; of a scenario step, observe, and derivatives of the step.
         open: Paths of numbers that are left open, as `--set` names them.
         single: Whether in single precision; C and Fortran.
         fma: How fused multiply-adds are computed, see `armsim.exporting.language.Style`; the language's first unless given.
@@ -223,7 +223,7 @@ def _chosen(kind: str, what: Sequence[str] | None, stepping: bool) -> Sequence[s
 
         known = [name for name in WHAT if name != "begin"]
     else:
-        known = ["step", "observe"]
+        known = ["step", "observe", SLOPES]
     if what is None:
         return (*DEFAULTS[kind], "step") if stepping else DEFAULTS[kind]
     what = [*what, "step"] if stepping else what

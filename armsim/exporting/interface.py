@@ -11,6 +11,7 @@ from armsim.expr import Expr, Function
 from armsim.records import record
 
 Kind = Literal["array", "numbers", "clock"]
+SLOPES = "derivatives"  # of the step
 
 
 @record
@@ -80,6 +81,19 @@ class Entry:
     arguments: tuple[Argument, ...]
     result: Argument
     locals: Sequence[tuple[Expr, Expr | float]] = ()
+
+
+def slopes(step: Entry, function: Function, moving: tuple[Named, ...]) -> Entry:
+    """The step with its derivatives, of what moves of the state and by it, then by each argument that follows the state."""
+    after = next(i for i, argument in enumerate(step.arguments) if argument.name == "state") + 1
+    following = step.arguments[after:]
+    items = list(step.result.items)
+    for given in (moving, *(argument.items for argument in following)):
+        items += [Named(f"d_{x.name}_by_{by.name}", f"{x.unit}/({by.unit})") for x in moving for by in given]
+    named = "".join(f", by {argument.name}" for argument in following)
+    what = f"the state a step later; then row by row its derivatives by what moves of the state{named}"
+    words = f"{step.what} With the derivatives of what moves of the state."
+    return Entry(SLOPES, words, function, step.arguments, Argument("found", what, tuple(items)))
 
 
 @record

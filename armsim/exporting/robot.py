@@ -17,7 +17,7 @@ from armsim.dynamics import (
     potential_energy,
 )
 from armsim.errors import UsageError, spelled
-from armsim.exporting.interface import Argument, Entry, Kind, Named, Stepping
+from armsim.exporting.interface import SLOPES, Argument, Entry, Kind, Named, Stepping, slopes
 from armsim.expr import Scalar, Scalars, leaves, trace
 from armsim.loading import read_robot
 from armsim.loading.open_robot import OpenRobot
@@ -121,7 +121,6 @@ QUESTIONS: dict[str, Question] = {
     ),
 }
 STEP = ("begin", "step")  # of the forward model
-SLOPES = "derivatives"  # of the step
 WHAT = (*QUESTIONS, *STEP, SLOPES)
 
 
@@ -221,18 +220,7 @@ def _forward_model(model: ForwardModel, more: tuple[Argument, ...]) -> list[Entr
 def _derivatives(model: ForwardModel, step: Entry) -> Entry:
     """The step with its derivatives, by the open numbers too where there are any."""
     name = "derivatives by values" if model.open else "derivatives"
-    moving = list(map(_item, model.state_headings))
-    items = list(step.result.items)
-    for argument in (moving, *(argument.items for argument in step.arguments[1:])):
-        items += [
-            Named(f"d_{after.name}_by_{given.name}", f"{after.unit}/({given.unit})")
-            for after in moving
-            for given in argument
-        ]
-    what = "the state a step later; then row by row its derivatives by what moves of the state"
-    result = Argument("found", f"{what}, by the inputs{', by the open numbers' if model.open else ''}", tuple(items))
-    words = f"One step of {model.dt!r} s by {model.method}, with the derivatives of what moves of the state."
-    return Entry(SLOPES, words, model.traced(name), step.arguments, result)
+    return slopes(step, model.traced(name), tuple(map(_item, model.state_headings)))
 
 
 def _item(heading: str) -> Named:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from armsim.errors import UsageError, spelled
-from armsim.exporting.interface import Argument, Clock, Entry, Named
-from armsim.expr import Scalar, Scalars, trace, when
+from armsim.exporting.interface import SLOPES, Argument, Clock, Entry, Named, slopes
+from armsim.expr import Function, Scalar, Scalars, differentiable, jacobian, trace, when
 from armsim.loading import Scenario, load_scenario_file, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.loading.open_paths import lacking
@@ -16,9 +16,9 @@ from armsim.plant import Plant, make_plant
 from armsim.plant.column_kinds import KINDS
 from armsim.plant.columns import spoken
 from armsim.recording.state_vector import RATES, slot_of
+from armsim.recording.step_functions import by_arguments
+from armsim.simulation.tangent_plan import check_differentiable
 from armsim.stability.method_choice import with_method
-
-WHAT = ("step", "observe")
 
 
 def entries_of_scenario(
@@ -28,7 +28,7 @@ def entries_of_scenario(
 
     Args:
         scenario: A file, the name of a shipped scenario, or a file's content.
-        what: Names of functions, of `WHAT`.
+        what: Names of functions, step, observe and `SLOPES`, which takes the step too.
         open: Paths of numbers that are left open.
         option: That names them on the command line.
 
@@ -37,7 +37,7 @@ def entries_of_scenario(
 
     Raises:
         FileFaults: The scenario cannot be used; says where and why.
-        UsageError: There is no number at a path, or it is part of the structure.
+        UsageError: There is no number at a path, or it is part of the structure; or the step has no derivatives.
     """
     if open:
         _refuse_absent(scenario, open, option)
@@ -97,7 +97,7 @@ def _entries(
     opened = [item.name for item in numbers]
     names = ["t", "due", *plant.slots, *opened]
     found = [Entry("begin", "The state at the start.", trace(begin, opened, "begin"), more, state)]
-    if "step" in what:
+    if "step" in what or SLOPES in what:
         sample = (
             "after the sample of the controller that may be due" if plant.sampled else "the controller is continuous"
         )
@@ -105,11 +105,24 @@ def _entries(
         words = f"One step of {scenario.dt!r} s by {scenario.method}{sample}."
         after = Argument("next", "the state a step later", states)
         found.append(Entry("step", words, trace(step, names, "step"), (clock, state, *more), after))
+        if SLOPES in what:
+            found.append(slopes(found[-1], _differentiated(step, plant, names), states))
     if "observe" in what:
         words = "What trajectory.csv and torque.csv have of step k."
         row = Argument("row", "the row", tuple(Named(heading.text) for heading in plant.layout.headings()))
         found.append(Entry("observe", words, trace(observe, names, "observe"), (clock, state, *more), row))
     return found
+
+
+def _differentiated(step: Callable[..., Scalars], plant: Plant, names: Sequence[str]) -> Function:
+    """The step with its derivatives by the state and by the open numbers, both after the clock; of the names of all."""
+    check_differentiable(plant)
+    with differentiable():
+        traced = trace(step, names, "step")
+    n, clock = len(plant.slots), 2
+    found = jacobian(traced, range(clock, len(names)))
+    parts = by_arguments(found.outputs[n:], [n, len(names) - clock - n])
+    return Function(SLOPES, found.graph, [*found.outputs[:n], *parts])
 
 
 def slot_unit(plant: Plant, slot: str) -> str:

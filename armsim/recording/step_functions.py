@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, reduce
 from itertools import accumulate, islice, pairwise
 
@@ -116,8 +116,7 @@ class StepFunctions:
         wrt = [*carried, *(i for key in by if key in places and key != "state" for i in range(*places[key]))]
         found = jacobian(step, wrt, carried)
         felt, rows = found.outputs[size : len(step.outputs)], found.outputs[len(step.outputs) :]
-        k, ends = len(carried), [0, *accumulate(by.values())]
-        parts = [x for a, b in pairwise(ends) for i in range(k) for x in rows[ends[-1] * i + a : ends[-1] * i + b]]
+        parts = by_arguments(rows, by.values())
         return Function(name, found.graph, finite_or_nan([*found.outputs[:size], *parts], felt))
 
     def _stepped(self, given: Given, bounded: bool) -> tuple[Scalars, Scalars]:
@@ -139,6 +138,13 @@ class StepFunctions:
     def _vector_on(self, arm: Arm, wrench: Scalars) -> StateVector:
         loads = with_numbers(self.places, wrench)
         return StateVector(driven_plant(arm, self.method, self.output, self.tolerance, loads), self.currents)
+
+
+def by_arguments(rows: Scalars, widths: Collection[int]) -> Scalars:
+    """A Jacobian by rows as one by rows for each argument, of so many numbers."""
+    ends = [0, *accumulate(widths)]
+    starts = range(0, len(rows), ends[-1])
+    return [x for a, b in pairwise(ends) for i in starts for x in rows[i + a : i + b]]
 
 
 def beyond(vector: StateVector, state: Scalars) -> Scalar:

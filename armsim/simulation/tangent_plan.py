@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from armsim.compile import LoopBody
+from armsim.control import Predictive
 from armsim.errors import UsageError
 from armsim.expr import Expr, ForwardMode, Function, Graph, differentiable
 from armsim.integrate import METHODS
@@ -107,7 +108,7 @@ def check_differentiable(plant: Plant) -> None:
     """Refuse a plant whose step has no derivatives.
 
     Raises:
-        UsageError: Its steps follow from an error estimate, or it has a step of its own.
+        UsageError: Its steps follow from an error estimate, or it has a step of its own; or its law iterates on a plan.
     """
     if plant.step_rule is not None:
         raise UsageError(str(plant.step_rule.no_derivatives))
@@ -115,3 +116,8 @@ def check_differentiable(plant: Plant) -> None:
         fixed = [name for name, method in METHODS.items() if method.step is not None]
         mend = f"take one of {', '.join(fixed)}"
         raise UsageError.of("derivatives", "a method with steps of a fixed length", plant.method, mend)
+    if isinstance(
+        getattr(plant.command, "law", None), Predictive
+    ):  # to others its commands have the slopes of its gains
+        mend = "take another law, or vary the numbers by `armsim sweep`"
+        raise UsageError.of("control.law", "a law with derivatives", "predictive, which iterates on a plan", mend)
