@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from armsim.cli.options import (
     Display,
     Overrides,
     angle_options,
+    answered,
     joint_values,
     q_option,
     read_robot,
     robot_argument,
     set_option,
 )
-from armsim.reports.table import Row, fixed, table
-from armsim.spatial import Frame
+
+if TYPE_CHECKING:
+    from armsim.reports.table import Row
+    from armsim.spatial import Frame
 
 RPY = ("roll", "pitch", "yaw")
 
@@ -33,6 +38,7 @@ Examples:
 @q_option
 @set_option
 @angle_options
+@answered
 def command(robot: str, overrides: Overrides, q: str | None, display: Display) -> int:
     """Print where every link's frame, the tool and all other frames of ROBOT stand in the world (forward kinematics).
 
@@ -64,6 +70,7 @@ def command(robot: str, overrides: Overrides, q: str | None, display: Display) -
 
 def _tables(frames: list[tuple[str, Frame]], angle: str, decimals: int) -> str:
     """The frames by name, in one table or, with more decimals, in one for each part."""
+    from armsim.reports.table import fixed, table
 
     def rows(*parts: tuple[str, str]) -> list[Row]:
         return [

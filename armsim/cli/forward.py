@@ -9,6 +9,7 @@ from armsim.cli.options import (
     JointState,
     Overrides,
     angle_options,
+    answered,
     joint_option,
     joint_values,
     print_json,
@@ -18,7 +19,6 @@ from armsim.cli.options import (
     state_options,
 )
 from armsim.errors import UsageError
-from armsim.reports.state import outside_notes, overload_notes, rigid_notes, state_table
 from armsim.terminal.streams import echo
 
 
@@ -38,6 +38,7 @@ Examples:
 @joint_option("voltage", "Motor voltages [V], in place of torques; every joint needs a motor.")
 @set_option
 @angle_options
+@answered
 def command(
     robot: str,
     overrides: Overrides,
@@ -53,6 +54,7 @@ def command(
     """
     from armsim.arm.forward import forward
     from armsim.arm.overload import overloads
+    from armsim.reports.state import outside_notes, overload_notes, rigid_notes, state_table
 
     if state.torque is not None and voltage is not None:
         raise UsageError.of("--torque and --voltage", "one of them", "both", "leave one of them out")

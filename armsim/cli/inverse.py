@@ -12,6 +12,7 @@ from armsim.cli.options import (
     JointState,
     Overrides,
     angle_options,
+    answered,
     flag,
     grouped,
     joint_option,
@@ -25,17 +26,6 @@ from armsim.cli.options import (
 )
 from armsim.errors import UsageError
 from armsim.records import record
-from armsim.reports.state import (
-    derived_notes,
-    elastic_notes,
-    friction_notes,
-    nominal_notes,
-    outside_notes,
-    overload_notes,
-    state_table,
-    wrench_table,
-)
-from armsim.reports.table import measured, number, table
 from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
@@ -127,12 +117,6 @@ def command(
     on its link, bearing and drive together, in the joint's own frame, z its axis; of the tool and other frames that carry a
     payload, what a sensor there exerts on it, in that frame. Force and moment about the frame's origin, along its axes.
     """
-    from armsim.actuation import any_sticks, drive_torques, motor_demands
-    from armsim.actuation.elastic_drive import rotor_positions
-    from armsim.arm.overload import above_nominal, overloads
-    from armsim.dynamics import contact_wrenches
-    from armsim.dynamics.internal import InternalWrenches, carriers
-
     if files.trajectory is not None:
         if any(text is not None for text in (state.q, state.qd, state.qdd)):
             raise UsageError.of(
@@ -159,6 +143,26 @@ def command(
         raise UsageError.of(
             f"-o {files.output}", "--trajectory with it", "a single pose", f"take --json > {files.output}"
         )
+    return _at_a_state(robot, overrides, state=state, wrenches=wrenches, display=display)
+
+
+@answered
+def _at_a_state(robot: str, overrides: Overrides, state: JointState, wrenches: bool, display: Display) -> int:
+    from armsim.actuation import any_sticks, drive_torques, motor_demands
+    from armsim.actuation.elastic_drive import rotor_positions
+    from armsim.arm.overload import above_nominal, overloads
+    from armsim.dynamics import contact_wrenches
+    from armsim.dynamics.internal import InternalWrenches, carriers
+    from armsim.reports.state import (
+        elastic_notes,
+        friction_notes,
+        nominal_notes,
+        outside_notes,
+        overload_notes,
+        state_table,
+        wrench_table,
+    )
+
     arm = read_robot(robot, overrides)
     pose, rates = state.values(arm, display.degrees)
     changes = joint_values("qdd", state.qdd, arm, display.degrees)
@@ -208,6 +212,7 @@ def _along(arm: Robot, files: TrajectoryFiles, wrenches: bool, display: Display)
     from armsim.plant.columns import spellings
     from armsim.recording.column_map import renamed
     from armsim.recording.state_vector import MOTION
+    from armsim.reports.state import derived_notes, elastic_notes, nominal_notes, overload_notes
 
     trajectory, output = files.trajectory, files.output
     assert trajectory is not None
@@ -242,6 +247,8 @@ def _along(arm: Robot, files: TrajectoryFiles, wrenches: bool, display: Display)
 
 def _extremes(headings: list[str], rows: Any) -> str:
     """The extremes of every column but the time, and their times."""
+    from armsim.reports.table import measured, number, table
+
     t = rows[:, 0]
     cells = []
     for heading, column in zip(headings[1:], rows.T[1:], strict=True):

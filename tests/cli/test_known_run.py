@@ -78,6 +78,14 @@ def test_a_known_run_imports_neither_documents_nor_plants_nor_yaml(process):
     assert not {"document", "loading", "formulas", "model", "expr", "plant", "measures", "control", "integrate"} & rooms
 
 
+def test_a_run_is_known_on_a_terminal_too(on_a_terminal):
+    first = on_a_terminal("simulate", "rr_config1", *SHORT, "-o", "first", TERM="xterm")
+    program = "import sys\nsys.modules['yaml'] = None\nfrom armsim.cli.main import main\nmain()\n"
+    again = on_a_terminal("simulate", "rr_config1", *SHORT, "-o", "again", TERM="xterm", python=("-c", program))
+    assert outcome(again) == outcome(first)
+    assert "\x1b[1mjoint" in first
+
+
 @pytest.mark.parametrize("edited", ["run.yaml", "own.yaml"])
 def test_a_run_is_not_known_once_a_file_was_edited(edited, armsim):
     own_files()
