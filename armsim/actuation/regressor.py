@@ -35,7 +35,7 @@ def drive_parameters(arm: Arm) -> Scalars:
 
     A spring of stiffness k that is slack at r gives k and -k r; nothing else in a file is an offset.
     """
-    found = list[Scalar]()
+    found: list[Scalar] = []
     for joint in arm.joints:
         motor, spring, dry = joint.motor, joint.spring, joint.dry or NONE
         viscous = joint.viscous if motor is None else joint.viscous + dc.viscous(motor)
@@ -57,7 +57,7 @@ def drive_regressor(arm: Arm, q, qd, tau) -> list[Scalars]:
         qd: Joint velocities [rad/s or m/s], n scalars.
         tau: Drive torques [N·m or N], n scalars.
     """
-    rows = list[Scalars]()
+    rows: list[Scalars] = []
     width = len(DRIVE_PARAMETERS)
     for i in range(arm.n):
         forwards, backwards = where(qd[i] > 0.0, 1.0, 0.0), where(qd[i] < 0.0, -1.0, 0.0)

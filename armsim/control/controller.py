@@ -175,7 +175,7 @@ class Controller:
         queue: Sequence[Scalars] = (),
     ) -> Now:
         now = Now(t, seen, self.reference.at(t, since, middle), within=middle if since is None else since)
-        added = list[Scalars]()
+        added: list[Scalars] = []
         if self.feedforward is not None:
             commands, currents = self.feedforward.commands(now)
             now = replace(now, expected=currents)

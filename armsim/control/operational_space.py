@@ -128,7 +128,7 @@ class Mobility:
 
     def __init__(self, arm: Arm, q: Scalars, frame: LinkFrame, axes: Sequence[int]) -> None:
         M, rows = crba(arm, q), frame_jacobian(arm, q, frame)
-        scale = list[Scalar]()
+        scale: list[Scalar] = []
         for three in (rows[3:], rows[:3]):
             squares = [x * x + y * y + z * z for x, y, z in zip(*three, strict=True)]
             total, heavy = sum(squares), dot(squares, [row[-1] for row in M])

@@ -116,7 +116,7 @@ def clipped_solve(M: Sequence[Scalars], r: Scalars, laws: Sequence[Law], guess: 
         """
         A, b = [list(row) for row in M], list(r)
         between = [absolute(s) < 0.5 for s in active]
-        f = list[Scalar]()
+        f: list[Scalar] = []
         held: list[Any] = [False] * n
         for law, s, inner in zip(laws, active, between, strict=True):
             i = law.joint

@@ -50,7 +50,7 @@ def inertial_unit(link: Joint, name: str) -> str:
 
 def inertial_parameters(arm: Arm) -> Scalars:
     """The inertial parameters, `PARAMETERS` of each link in turn, payload included, 11 scalars a link [kg, kg m and kg m²]."""
-    found = list[Scalar]()
+    found: list[Scalar] = []
     for joint, inertia in zip(arm.links, arm.inertias, strict=True):
         J = inertia.J
         found += [inertia.mass, *inertia.h, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz, joint.armature]
@@ -69,7 +69,7 @@ def regressor(arm: Arm, q, qd, qdd) -> Sequence[Scalars]:
         qdd: Joint accelerations [rad/s² or m/s²], n scalars.
     """
     bare = replace(arm.map_links(lambda link: replace(link, inertia=Inertia(), motor=None)), payloads=())
-    columns = list[Scalars]()
+    columns: list[Scalars] = []
     rates = arm.rates(qdd)
     links = range(len(arm.links))
     for i in links:

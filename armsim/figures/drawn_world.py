@@ -19,7 +19,7 @@ FINE = 48  # cells of terrain along an edge, at most
 
 def world_parts(drawn: DrawnArm) -> list[ArmPart]:
     """What stands around an arm, in the world's frame."""
-    parts = list[ArmPart]()
+    parts: list[ArmPart] = []
     shape: str
     sizes: dict[str, Any]
     for obstacle in drawn.arm.world:

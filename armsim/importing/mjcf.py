@@ -212,7 +212,8 @@ class _Reader:
         if actuator.trntype == BY_TENDON:
             wraps = slice(m.tendon_adr[target], m.tendon_adr[target] + m.tendon_num[target])
             moved = dict(zip(m.wrap_objid[wraps], m.wrap_prm[wraps] * (m.wrap_type[wraps] == OF_JOINT)))
-        leaders, gear = set[int](), 0.0
+        leaders: set[int] = set()
+        gear = 0.0
         for link, (leader, ratio, _) in zip(self.links, self.led):
             if part := ratio * moved.get(link.joint.id, 0.0) * actuator.gear[0]:
                 leaders, gear = {*leaders, leader}, gear + part

@@ -51,7 +51,8 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
     """
     robot = settle(robot, open)
     degrees = robot.degrees
-    links, solids = list[Joint](), list[Obstacle]()
+    links: list[Joint] = []
+    solids: list[Obstacle] = []
     beyond: dict[str, Pose | None] = {BASE: None}  # the user's frame of each link, in that link's own frame
     before = BASE
     for joint in robot.joints:

@@ -92,7 +92,7 @@ def _felt(arm: Arm, M: Sequence[Scalars], sums: Scalars, k: int) -> Any:
 
 def _sums(arm: Arm, q: Scalars) -> Scalars:
     """What each joint's inertia is summed from: moments about the frame's origin, and the mass, of the composite body."""
-    sums = list[Scalar]()
+    sums: list[Scalar] = []
     beyond: dict[int, tuple[Inertia]] = {}
     for i, pose in reversed(list(enumerate(joint_poses(arm, q)))):
         (more,) = beyond.get(i, (Inertia(),))

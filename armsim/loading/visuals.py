@@ -37,9 +37,10 @@ def shapes(robot: document.Robot, path: str = "") -> tuple[list[list[Shape]], li
         robot: As `armsim.loading.load_robot_file` reads it.
         path: Of the robot, within another file.
     """
-    found, doubts = list[list[Shape]](), list[Fault]()
+    found: list[list[Shape]] = []
+    doubts: list[Fault] = []
     for i, joint in enumerate(settle(robot).joints):
-        own = list[Shape]()
+        own: list[Shape] = []
         for visual in joint.visual or ():
             try:
                 own.append(Shape(read_mesh(visual.file, visual.scale), build_frame(visual, robot.degrees)))

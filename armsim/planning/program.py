@@ -131,7 +131,8 @@ class MultistageProgram:
             "x_u": bounds[1],
         }
         if self._G is not None:
-            entries, h = list[Array](), list[Array]()
+            entries: list[Array] = []
+            h: list[Array] = []
             for one in self._conditions:
                 g, J = values[one.name]
                 entries += [one.sign * J[:, one.rows][:, one.pattern].ravel(), np.full(len(g) * len(one.rows), -1.0)]

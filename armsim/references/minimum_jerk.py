@@ -38,7 +38,8 @@ def minimum_jerk(points: Points, times: Scalars) -> PiecewisePolynomial:
 
 def _rates(h: Scalars, q: Scalars) -> Scalars:
     """Velocity and acceleration at each inner point, in turn: the stationary point of the integral of squared jerk."""
-    A, b = list[Scalars](), list[Scalar]()
+    A: list[Scalars] = []
+    b: list[Scalar] = []
     for j, (g, k) in enumerate(pairwise(h)):  # the durations before and after a point
         g2, k2 = g * g, k * k
         before, after = (q[j + 1] - q[j]) / (g2 * g), (q[j + 2] - q[j + 1]) / (k2 * k)

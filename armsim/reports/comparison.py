@@ -36,7 +36,7 @@ def difference_table(comparison: Comparison, verbose: bool) -> str:
         shown = list(comparison.differences)
     digits = 10 if verbose else 4
     tolerant = any(d.tolerance for d in comparison.differences)
-    rows = list[Row]()
+    rows: list[Row] = []
     for d in shown:
         sizes = [small(x, digits) for x in (d.final, d.rms, d.largest)]
         began = "-" if d.began is None else f"{d.began:.6g} s"
@@ -56,7 +56,7 @@ def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> str:
     for horizon in followed.horizons:
         span = f"all, {horizon.seconds:g} s" if horizon.whole else f"{horizon.seconds:g} s"
         headings += [span, "largest"]
-    rows = list[Row]()
+    rows: list[Row] = []
     for i, joint in enumerate(followed.arm.joints):
         unit = joint_unit(joint.type, degrees)
         row: Row = [joint.name]

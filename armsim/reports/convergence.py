@@ -45,7 +45,7 @@ def _of_method(method: MethodConvergence, found: Convergence, budget: float, ver
 
 def _trials(method: MethodConvergence, unit: str, verbose: bool) -> str:
     digits = 6 if verbose else 3
-    rows = list[Row]()
+    rows: list[Row] = []
     for s in method.settings:
         mark = " *" if s.value == method.own else ""
         error: Cell = "unstable" if s.diverged else "-" if s.error is None else (small(s.error, digits), unit)
@@ -143,7 +143,7 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
 
 
 def _costs(found: Convergence) -> str:
-    rows = list[Row]()
+    rows: list[Row] = []
     for method in found.methods:
         own, best = method.at_own, method.cheapest(found.accuracy)
         order = "-" if method.order is None else f"{method.order:.2f}{'' if method.knob == 'dt' else ' *'}"

@@ -62,7 +62,7 @@ def _joints(found: Excitation, digits: int) -> str:
 
 
 def _numbers(found: Excitation, digits: int) -> str:
-    rows = list[Row]()
+    rows: list[Row] = []
     for x in found.numbers:
         known = np.isfinite(x.deviation)
         share = f"{x.interval / abs(x.value):.2%}" if known and x.value else "-"

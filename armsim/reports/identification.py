@@ -98,7 +98,7 @@ def _drifts(found: Identification, degrees: bool) -> str:
     """The drift over horizons, before and after."""
     where = f"the {found.held_back:.3g} s that were held back" if found.held_back else "the log, which was fitted"
     told = [(found.before, ""), (found.after, "after"), *([(found.fed, "fed")] if found.fed else [])]
-    rows = list[Row]()
+    rows: list[Row] = []
     for i, joint in enumerate(found.arm.joints):
         unit = joint_unit(joint.type, degrees)
         row: Row = [joint.name]

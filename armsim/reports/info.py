@@ -99,7 +99,8 @@ def _signals(command: InputFacts, joints: list[JointFacts]) -> str:
 
 
 def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, digits: int) -> str:
-    rows, notes = list[tuple[str, Row]](), list[str]()
+    rows: list[tuple[str, Row]] = []
+    notes: list[str] = []
     for joint, type in zip(command.joints, (of.type for of in joints), strict=True):
         force, per = force_unit(type), joint_unit(type, False)
         out, position = JOINT_TYPES[type].unit_of(command.output), joint_unit(type, degrees)
@@ -222,7 +223,7 @@ def _columns(rows: list[tuple[str, Row]], digits: int, dull: Sequence[str]) -> t
 
 def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
     width = max(len(joint.name) for joint in joints)
-    rows = list[tuple[str, Row]]()
+    rows: list[tuple[str, Row]] = []
     for joint in joints:
         force, per = force_unit(joint.type), joint_unit(joint.type, False)
         position, dry = joint_unit(joint.type, degrees), joint.coulomb or Coulomb(None, None)

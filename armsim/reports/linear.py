@@ -105,7 +105,7 @@ def _notes(model: LinearModel) -> list[str]:
 
 def _modes(heading: str, system: LinearSystem, digits: int) -> str:
     """A table of modes."""
-    rows = list[Row]()
+    rows: list[Row] = []
     for mode in system.modes():
         real, imag = mode.rate.real, mode.rate.imag
         rate = f"{number(real, digits)} ± {number(imag, digits)}i" if imag else number(real, digits)
@@ -115,7 +115,7 @@ def _modes(heading: str, system: LinearSystem, digits: int) -> str:
 
 def _couplings(model: LinearModel, digits: int) -> str:
     """Resonance and antiresonance of every elastic coupling."""
-    rows = list[Row]()
+    rows: list[Row] = []
     for of in model.couplings:
         pair = (of.antiresonance, of.resonance)
         rows.append([of.joint, *(measured(x, "Hz", digits) for x in pair), number(of.ratio, digits)])
@@ -123,7 +123,7 @@ def _couplings(model: LinearModel, digits: int) -> str:
 
 
 def _margins(model: LinearModel, digits: int) -> list[str]:
-    rows = list[Row]()
+    rows: list[Row] = []
     for name, loop in model.loops.items():
         found, row = loop.margins, Row([name])
         for at, unit in ((found.gain, "dB"), (found.lower_gain, "dB"), (found.phase, "deg")):

@@ -40,7 +40,7 @@ def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bo
     """
     limits = [key for key in ("voltage", "current", "torque") if any(key in m.holding.of_limits for m in found)]
     rated = any(motor.holding.of_nominal is not None for motor in found)
-    rows = list[Row]()
+    rows: list[Row] = []
     for motor in found:
         force, end, best, holding = force_unit(motor.type), motor.no_load, motor.most_power, motor.holding
         row: Row = [
@@ -83,7 +83,7 @@ def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> str:
         wrapped(f"{found.joint} of {name} at {found.voltage:g} V: what its motor leaves for the arm, at the joint, in "
                 f"its {way} direction")
     ]  # fmt: skip
-    rows = list[Row]()
+    rows: list[Row] = []
     for point in found.curve:
         values = (point.torque, point.current, point.power, point.electrical)
         cells = [measured(x, unit, digits) for x, unit in zip(values, (force, "A", "W", "W"), strict=True)]

@@ -54,7 +54,7 @@ def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
     between = {"least": "least", "greatest": "greatest"}
     places = ends if not returns else {**ends, **between} if verbose else between
     digits = 10 if verbose else 5
-    rows = list[Row]()
+    rows: list[Row] = []
     for joint in planned.joints:
         type = joint.type
         row: Row = [joint.joint, *(joint_cell(getattr(joint, key), type, degrees, digits) for key in places)]

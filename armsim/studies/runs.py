@@ -108,7 +108,8 @@ class StudyRuns:
 
     def notes(self) -> tuple[str, ...]:
         """Whether the controller's model knows what is varied, and what was grouped, in words."""
-        told, moved = tuple[str, ...](), arm_paths(self.paths)
+        told: tuple[str, ...] = ()
+        moved = arm_paths(self.paths)
         models = {
             x.model is None for x in self.files if x.document.control is not None and x.document.control.has_model
         }

@@ -31,7 +31,8 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
         `distances_program`), or None.
     """
     arm = drawn.arm
-    joints, followers = list[dict[str, Any]](), list[dict[str, Any]]()
+    joints: list[dict[str, Any]] = []
+    followers: list[dict[str, Any]] = []
     for i, (joint, parent) in enumerate(zip(arm.links_in_range, arm.parents, strict=True)):
         lower, upper = joint.bounds
         data = {

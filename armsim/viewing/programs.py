@@ -55,7 +55,7 @@ def contacts_program(arm: Arm) -> str:
     """A module with `contacts`: from joint positions to each contact's point [m], normal, and gap [m]."""
 
     def contacts(*q: Scalar) -> Scalars:
-        found = list[Scalar]()
+        found: list[Scalar] = []
         for contact in contacts_of(arm):
             center = frame_position(arm, list(q), contact.at)
             gap, normal = contact.gap(center)
