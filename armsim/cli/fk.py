@@ -10,7 +10,6 @@ from armsim.cli.options import (
     Display,
     Overrides,
     angle_options,
-    answered,
     joint_values,
     q_option,
     read_robot,
@@ -38,7 +37,6 @@ Examples:
 @q_option
 @set_option
 @angle_options
-@answered
 def command(robot: str, overrides: Overrides, q: str | None, display: Display) -> int:
     """Print where every link's frame, the tool and all other frames of ROBOT stand in the world (forward kinematics).
 

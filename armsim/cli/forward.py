@@ -9,7 +9,6 @@ from armsim.cli.options import (
     JointState,
     Overrides,
     angle_options,
-    answered,
     joint_option,
     joint_values,
     print_json,
@@ -38,7 +37,6 @@ Examples:
 @joint_option("voltage", "Motor voltages [V], in place of torques; every joint needs a motor.")
 @set_option
 @angle_options
-@answered
 def command(
     robot: str,
     overrides: Overrides,

@@ -12,7 +12,6 @@ from armsim.cli.options import (
     JointState,
     Overrides,
     angle_options,
-    answered,
     flag,
     grouped,
     joint_option,
@@ -143,11 +142,6 @@ def command(
         raise UsageError.of(
             f"-o {files.output}", "--trajectory with it", "a single pose", f"take --json > {files.output}"
         )
-    return _at_a_state(robot, overrides, state=state, wrenches=wrenches, display=display)
-
-
-@answered
-def _at_a_state(robot: str, overrides: Overrides, state: JointState, wrenches: bool, display: Display) -> int:
     from armsim.actuation import any_sticks, drive_torques, motor_demands
     from armsim.actuation.elastic_drive import rotor_positions
     from armsim.arm.overload import above_nominal, overloads

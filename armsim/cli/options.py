@@ -13,7 +13,7 @@ import click
 from armsim.errors import UsageError
 from armsim.files.destination import Destination
 from armsim.records import as_plain, record
-from armsim.terminal.streams import bold, echo, printed
+from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
     from armsim.files.faults import Doubt, Fault
@@ -289,33 +289,6 @@ def read_robot(robot: str, overrides: Mapping[str, Any]) -> Arm:
     if not tell([*file.remarks, *doubts(arm, file.document)]):
         known.keep(pickle.dumps(arm).decode("latin-1"), file.sources)
     return arm
-
-
-def answered(question: Command) -> Command:
-    """A question about an arm, which is answered by printing alone: where it was the last one, it is answered alike."""
-
-    @functools.wraps(question)
-    def answering(robot: str, overrides: Overrides, **options: Any) -> int:
-        from armsim.files.known_data import KnownData
-
-        def last() -> KnownData | None:  # one for each arm, or a loop over poses would fill the cache
-            arm = KnownData("arm", robot, overrides).data()
-            return arm and KnownData(question.__module__, arm)
-
-        answer, asked = last(), f"{options} {bold('')}"
-        before = answer and answer.data()
-        if before and before[0] == asked:
-            for text in before[1]:
-                echo(*text)
-            return 0
-        first = len(printed)
-        code = question(robot, overrides, **options)
-        texts, answer = printed[first:], last()
-        if answer and not any(err for _, err, _ in texts):  # doubts are told each time
-            answer.keep([asked, texts], [])
-        return code
-
-    return answering
 
 
 def tell(doubts: Iterable[Fault]) -> list[Doubt]:

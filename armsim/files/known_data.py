@@ -44,7 +44,7 @@ class KnownData:
 
         Args:
             data: The data; None for none.
-            files: What was read, the first one first; none for what follows from what was asked alone.
+            files: What was read, the first one first.
         """
         read = {file.path: file.sha256 for file in files}
         if data is None or not all(path.endswith((".yaml", ".yml")) for path in read):

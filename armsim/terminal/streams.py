@@ -19,7 +19,6 @@ BOLD, PLAIN = "\x1b[1m", "\x1b[0m"
 STYLES = {f"\0{style}": style for style in (BOLD, PLAIN)}  # by how `bold` marks them; whoever forges a mark gets bold
 MARKS = re.compile("(" + "|".join(map(re.escape, STYLES)) + ")")
 GONE = (errno.EPIPE, errno.EINVAL)  # whoever read has gone, on POSIX; on Windows
-printed: list[tuple[str, bool, bool]] = []  # what `echo` was given
 
 
 def echo(text: str, err: bool = False, nl: bool = True) -> None:
@@ -35,7 +34,6 @@ def echo(text: str, err: bool = False, nl: bool = True) -> None:
     Raises:
         UsageError: Standard output cannot be written, as on a full disk.
     """
-    printed.append((text, err, nl))
     stream = sys.stderr if err else sys.stdout
     shown = "".join(STYLES.get(part) or visible(part, "\n") for part in MARKS.split(text))
     try:
