@@ -9,14 +9,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import groupby
 
 from armsim.compile.environment import enter_and_leave
-from armsim.compile.ir import Module
+from armsim.compile.ir import MANY, Module, place, source_of
 from armsim.compile.kernel import compiled
 from armsim.compile.lower import lower
 from armsim.compile.tables import looked_up
 from armsim.compile.target import Library, Target, host
-from armsim.expr import Function
+from armsim.expr import Expr, Function
 
 DOUBLE = 8  # bytes
 LINE = 8  # doubles in a cache line
@@ -127,8 +128,21 @@ def _print(function: Function, widths: Sequence[int], lanes: int, target: Target
     names = dict(zip(function.inputs, columns, strict=True))
     inner += module.lines(module.ordered(function.live()), names)
     found = [module.operand(out, names) for out in function.outputs]
-    for first in range(0, width, lanes):
-        _store(inner, name, first, found[first : first + lanes], lanes)
+    first = 0
+    for source, run in groupby(function.outputs, lambda x: source_of(x, names) if isinstance(x, Expr) else "numbers"):
+        outs = list(run)
+        if source == "numbers" and len(outs) >= MANY:
+            at = module._numbers(f"@numbers{first}", outs)
+            for lane in range(lanes):
+                inner += module.copied(f"%{name}p{lane}", first, at, range(len(outs)), "double")
+        elif source and len(outs) >= MANY:
+            for lane in range(lanes):
+                inner.append(f"  %from{first}l{lane} = getelementptr double, ptr {source}, i64 {lane}")
+                inner += module.copied(f"%{name}p{lane}", first, f"%from{first}l{lane}", [lanes * place(x) for x in outs], "double")
+        else:
+            for k in range(first, first + len(outs), lanes):
+                _store(inner, name, k, found[k : min(k + lanes, first + len(outs))], lanes)
+        first += len(outs)
     if repeats:
         pairs = zip(begun, found[: widths[0]], strict=False)
         phis = [

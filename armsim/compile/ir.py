@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 from armsim.compile.lower import PACK
@@ -23,11 +24,40 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARISONS = {"lt": "olt", "le": "ole"}
 EXPONENT_BIAS = 1023
 MANTISSA_BITS = 52
+MANY = 32  # items of one array that are copied by a loop
+COPY = """define internal void {name}(ptr noalias %to, ptr %from, ptr %places, i64 %count) noinline {{
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %head ]
+  %placep = getelementptr i64, ptr %places, i64 %i
+  %place = load i64, ptr %placep
+  %source = getelementptr {type}, ptr %from, i64 %place
+  %x = load {type}, ptr %source
+  %target = getelementptr {type}, ptr %to, i64 %i
+  store {type} %x, ptr %target
+  %next = add i64 %i, 1
+  %more = icmp ult i64 %next, %count
+  br i1 %more, label %head, label %end
+end:
+  ret void
+}}"""
 
 
 def bits(value: float) -> int:
     """The 64 bits of a double as an integer."""
     return int(struct.unpack("<Q", struct.pack("<d", value))[0])
+
+
+def source_of(value: Any, names: dict[Expr, str]) -> str:
+    """The name of the array that a value is an item of; empty for others."""
+    return names[value.args[0]] if isinstance(value, Expr) and value.op == "item" else ""
+
+
+def place(item: Expr) -> int:
+    """The place of an item in its array."""
+    array, row, column = item.args
+    return int(row) * array_columns(array) + int(column)
 
 
 class Module:
@@ -227,20 +257,43 @@ class Module:
         """An array of values, on the stack."""
         items = node.args[1:]
         self._allocas.append(f"  {name} = alloca [{len(items)} x {self.real}]")
-        lines = []
-        for i, item in enumerate(items):
-            value = self.operand(item, names)
-            if isinstance(item, Expr) and item.op == "item":  # copied, so that no more than one is in a register
-                value = f"{name}v{i}"
-                lines += self._item(item, value, names)
-            lines.append(f"{name}p{i} = getelementptr {self.real}, ptr {name}, i64 {i}")
-            lines.append(f"store {self.real} {value}, ptr {name}p{i}")
+        return self.filled(name, items, names)
+
+    def filled(self, array: str, values: Sequence[Any], names: dict[Expr, str]) -> list[str]:
+        """Instructions that store values in an array, one after the other; items of one other array by a loop, if they are many."""
+        lines, first = [], 0
+        for source, run in groupby(values, lambda x: source_of(x, names)):
+            items = list(run)
+            if source and len(items) >= MANY:
+                lines += self.copied(array, first, source, [place(item) for item in items], self.real)
+            else:
+                for i, item in enumerate(items, first):
+                    value = self.operand(item, names)
+                    if source:  # copied, so that no more than one is in a register
+                        value = f"{array}v{i}"
+                        lines += self._item(item, value, names)
+                    lines.append(f"{array}p{i} = getelementptr {self.real}, ptr {array}, i64 {i}")
+                    lines.append(f"store {self.real} {value}, ptr {array}p{i}")
+            first += len(items)
         return lines
+
+    def copied(self, array: str, first: int, source: str, places: Sequence[int], type: str) -> list[str]:
+        """Instructions that store the items of an array at these places in another one, from a place on, by a loop."""
+        table, copy = f"@places{len(self._globals)}", f"@copy_{'vector' if type != 'double' else 'scalar'}"
+        items = ", ".join(f"i64 {x}" for x in places)
+        self._globals.append(f"{table} = private constant [{len(places)} x i64] [{items}]")
+        text = COPY.format(name=copy, type=type)
+        if text not in self._bodies:
+            self.add(text)
+        at = f"{array}c{first}"
+        return [
+            f"{at} = getelementptr {type}, ptr {array}, i64 {first}",
+            f"call void {copy}(ptr {at}, ptr {source}, ptr {table}, i64 {len(places)})",
+        ]
 
     def _item(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """An item of an array that a graph names by its place."""
-        array, row, column = node.args
-        return self._load(name, names[array], str(int(row) * array_columns(array) + int(column)))
+        return self._load(name, names[node.args[0]], str(place(node)))
 
     def _scan(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """A call of a scan; its name is that of the pointer to the state at the end, with an `a` to the results."""

@@ -214,8 +214,8 @@ class Linearizer:
         sliding = [where(_is_zero(v), _sign(a), _sign(v)) if dry else 0.0 for dry, v, a in moving]
 
         y = Motion(x.q, x.qd, Further(Memory(), [], x.contacts, x.windings), None)
-        _, (forces, rates) = self._equations(y, u, x.currents, qdd, t, sliding)
-        by_y, Fu, Fi, Fa = ([row[i] for row in forces] for i in range(4))
+        _, (forces, rates) = self._equations(y, u, x.currents, [-a for a in qdd], t, sliding)
+        by_y, Fu, Fi, M = ([row[i] for row in forces] for i in range(4))
         return Linearization(
             plant=plant,
             t=t,
@@ -225,7 +225,7 @@ class Linearizer:
             u=u or [0.0] * n,
             currents=x.currents,
             held=tuple(stuck),
-            M=[[-a for a in row] for row in Fa],
+            M=M,
             Fq=[by.q for by in by_y],
             Fv=[by.v for by in by_y],
             Fi=Fi,
@@ -240,16 +240,16 @@ class Linearizer:
         y: Motion,
         u: Scalars,
         currents: Scalars,
-        qdd: Scalars,
+        decelerations: Scalars,
         t: Scalar,
         sliding: Scalars,
     ) -> tuple[Scalars, Scalars]:
-        """The residual of the equation of motion, and the rates of the currents."""
+        """The residual of the equation of motion, whose derivative by `decelerations` is M, and the rates of the currents."""
         plant, fixed = self._driven, Held(t, u, currents)
         torques = plant.loads.torques(t, y, fixed)
         lower, upper = plant.loads.dry_bounds(torques, y.v)
         acting = Acting(torques, lower, upper, [(0.0, 0.0)] * len(y.q), y.z)
-        left = plant.equations.imbalance(y, fixed, acting, qdd, sliding)
+        left = plant.equations.imbalance(y, fixed, acting, [-a for a in decelerations], sliding)
         return left, plant.loads.current_rates(y, fixed, torques)
 
     def law_at(self, t: float, x: State) -> LinearFeedback | None:
