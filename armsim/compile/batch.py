@@ -9,19 +9,20 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import groupby
 
+from armsim.compile.copies import stretches
 from armsim.compile.environment import enter_and_leave
-from armsim.compile.ir import MANY, Module, place, source_of
+from armsim.compile.ir import Module
 from armsim.compile.kernel import compiled
 from armsim.compile.lower import lower
 from armsim.compile.tables import looked_up
 from armsim.compile.target import Library, Target, host
-from armsim.expr import Expr, Function
+from armsim.expr import Function
 
 DOUBLE = 8  # bytes
 LINE = 8  # doubles in a cache line
 AHEAD = 2  # blocks
+FETCHED = 1024  # doubles of a row at most
 INLINE = 2  # calls of a function that is inlined: a step and the row behind it then share what they have in common
 
 
@@ -126,25 +127,18 @@ def _print(function: Function, widths: Sequence[int], lanes: int, target: Target
         pointers += _repetition(len(widths), width)
     rows += _rows("out", "%results", "%apart" if repeats else str(DOUBLE * width), width, lanes)
     names = dict(zip(function.inputs, columns, strict=True))
-    inner += module.lines(module.ordered(function.live()), names)
-    found = [module.operand(out, names) for out in function.outputs]
+    results = stretches(function.outputs)
+    computed = [*function.outputs[: widths[0] * repeats], *(x for many, some in results if not many for x in some)]
+    inner += module.lines(module.ordered(function.live()), names, wanted=computed)
     first = 0
-    for source, run in groupby(function.outputs, lambda x: source_of(x, names) if isinstance(x, Expr) else "numbers"):
-        outs = list(run)
-        if source == "numbers" and len(outs) >= MANY:
-            at = module._numbers(f"@numbers{first}", outs)
-            for lane in range(lanes):
-                inner += module.copied(f"%{name}p{lane}", first, at, range(len(outs)), "double")
-        elif source and len(outs) >= MANY:
-            for lane in range(lanes):
-                inner.append(f"  %from{first}l{lane} = getelementptr double, ptr {source}, i64 {lane}")
-                inner += module.copied(f"%{name}p{lane}", first, f"%from{first}l{lane}", [lanes * place(x) for x in outs], "double")
-        else:
-            for k in range(first, first + len(outs), lanes):
-                _store(inner, name, k, found[k : min(k + lanes, first + len(outs))], lanes)
-        first += len(outs)
+    for many, stretch in results:
+        for lane in range(lanes * many):
+            inner += module.copied(f"%{name}p{lane}", first, stretch, names, lane)
+        for k in range(0, 0 if many else len(stretch), lanes):
+            _store(inner, name, first + k, [module.operand(out, names) for out in stretch[k : k + lanes]], lanes)
+        first += len(stretch)
     if repeats:
-        pairs = zip(begun, found[: widths[0]], strict=False)
+        pairs = zip(begun, (module.operand(out, names) for out in function.outputs), strict=False)
         phis = [
             f"  %carried{i} = phi {module.real} [ {a}, %block ], [ {b}, %stepped ]" for i, (a, b) in enumerate(pairs)
         ]
@@ -222,7 +216,7 @@ def _rows(name: str, base: str, stride: str, width: int, lanes: int) -> list[str
         lines.append(f"  %{name}o{lane} = mul i64 %r{lane}, {stride}")
         lines.append(f"  %{name}p{lane} = getelementptr i8, ptr {base}, i64 %{name}o{lane}")
         lines.append(f"  %{name}f{lane} = getelementptr i8, ptr %{name}p{lane}, i64 %{name}ahead")
-        for j in range(0, width, LINE):
+        for j in range(0, min(width, FETCHED), LINE):
             lines.append(f"  %{name}f{lane}x{j} = getelementptr double, ptr %{name}f{lane}, i64 {j}")
             lines.append(f"  call void @llvm.prefetch.p0(ptr %{name}f{lane}x{j}, i32 0, i32 3, i32 1)")
     return lines

@@ -7,10 +7,10 @@ the scalar code. No fast-math flag is set anywhere, so a lane's bits depend on i
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 from typing import Any
 
+from armsim.compile.copies import COPY, only_copied, place, stretches
 from armsim.compile.lower import PACK
 from armsim.compile.schedule import scheduled
 from armsim.compile.tables import TABLE_AT, symbol
@@ -24,40 +24,11 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARISONS = {"lt": "olt", "le": "ole"}
 EXPONENT_BIAS = 1023
 MANTISSA_BITS = 52
-MANY = 32  # items of one array that are copied by a loop
-COPY = """define internal void {name}(ptr noalias %to, ptr %from, ptr %places, i64 %count) noinline {{
-entry:
-  br label %head
-head:
-  %i = phi i64 [ 0, %entry ], [ %next, %head ]
-  %placep = getelementptr i64, ptr %places, i64 %i
-  %place = load i64, ptr %placep
-  %source = getelementptr {type}, ptr %from, i64 %place
-  %x = load {type}, ptr %source
-  %target = getelementptr {type}, ptr %to, i64 %i
-  store {type} %x, ptr %target
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %count
-  br i1 %more, label %head, label %end
-end:
-  ret void
-}}"""
 
 
 def bits(value: float) -> int:
     """The 64 bits of a double as an integer."""
     return int(struct.unpack("<Q", struct.pack("<d", value))[0])
-
-
-def source_of(value: Any, names: dict[Expr, str]) -> str:
-    """The name of the array that a value is an item of; empty for others."""
-    return names[value.args[0]] if isinstance(value, Expr) and value.op == "item" else ""
-
-
-def place(item: Expr) -> int:
-    """The place of an item in its array."""
-    array, row, column = item.args
-    return int(row) * array_columns(array) + int(column)
 
 
 class Module:
@@ -80,7 +51,7 @@ class Module:
         self.whole = self._lanes("i64")
         self._suffix = "f64" if width == 1 else f"v{width}f64"
         self._declarations: dict[str, None] = {}
-        self._globals: list[str] = []
+        self._globals: dict[str, str] = {}
         self._bodies: list[str] = []
         self._functions: dict[Function, str] = {}
         self._tables: dict[Table, str] = {}
@@ -90,7 +61,8 @@ class Module:
         self._merged: dict[Expr, list[str]] = {}  # phi nodes of the results of loops that may be skipped
 
     def __str__(self) -> str:
-        return "\n".join([*self._declarations, *self._globals, *self._bodies, ""])
+        constants = [f"{name} = {text}" for text, name in self._globals.items()]
+        return "\n".join([*self._declarations, *constants, *self._bodies, ""])
 
     def _lanes(self, element: str) -> str:
         return element if self.width == 1 else f"<{self.width} x {element}>"
@@ -112,10 +84,10 @@ class Module:
         """The nodes, given in topological order, as they are printed: `scheduled`, but where code is not optimised."""
         return scheduled(nodes, self.width) if self._optimised else nodes
 
-    def constant(self, value: float) -> str:
-        """A double as an operand: its exact bits, splat to all lanes."""
+    def constant(self, value: float, type: str = "") -> str:
+        """A double as an operand: its exact bits, splat to all lanes unless the type is `double`."""
         literal = f"0x{bits(value):016X}"
-        return literal if self.width == 1 else f"splat (double {literal})"
+        return literal if self.width == 1 or type == "double" else f"splat (double {literal})"
 
     def wholes(self, value: int) -> str:
         """An integer as an operand, splat to all lanes."""
@@ -125,14 +97,23 @@ class Module:
         """A node or a number as an operand."""
         return names[arg] if isinstance(arg, Expr) else self.constant(arg)
 
-    def lines(self, nodes: Iterable[Expr], names: dict[Expr, str], prefix: str = "x") -> list[str]:
+    def lines(
+        self, nodes: Sequence[Expr], names: dict[Expr, str], prefix: str = "x", wanted: Sequence[Any] | None = None
+    ) -> list[str]:
         """Instructions that compute nodes, given in topological order. Names of the results are added to `names`.
 
         They may end in another basic block than they begin in.
+
+        Args:
+            nodes: The nodes.
+            names: Of operands.
+            prefix: Of new names.
+            wanted: The nodes whose names are asked for; all unless given. Items that only go into arrays are copied there.
         """
         out: list[str] = []
+        copied = set() if wanted is None else only_copied(nodes, wanted)
         for node in nodes:
-            if node in names or node.op == "input":
+            if node in names or node in copied or node.op == "input":
                 continue
             if node.op == "out" and node.args[0] in self._merged:
                 names[node] = self._merged[node.args[0]][int(node.args[1])]
@@ -260,36 +241,48 @@ class Module:
         return self.filled(name, items, names)
 
     def filled(self, array: str, values: Sequence[Any], names: dict[Expr, str]) -> list[str]:
-        """Instructions that store values in an array, one after the other; items of one other array by a loop, if they are many."""
+        """Instructions that store values in an array."""
         lines, first = [], 0
-        for source, run in groupby(values, lambda x: source_of(x, names)):
-            items = list(run)
-            if source and len(items) >= MANY:
-                lines += self.copied(array, first, source, [place(item) for item in items], self.real)
-            else:
-                for i, item in enumerate(items, first):
-                    value = self.operand(item, names)
-                    if source:  # copied, so that no more than one is in a register
-                        value = f"{array}v{i}"
-                        lines += self._item(item, value, names)
-                    lines.append(f"{array}p{i} = getelementptr {self.real}, ptr {array}, i64 {i}")
-                    lines.append(f"store {self.real} {value}, ptr {array}p{i}")
-            first += len(items)
+        for many, stretch in stretches(values):
+            lines += self.copied(array, first, stretch, names) if many else []
+            for i, value in enumerate([] if many else stretch, first):
+                item = isinstance(value, Expr) and value.op == "item"  # read here, so that one is in a register at most
+                name = f"{array}v{i}" if item else self.operand(value, names)
+                lines += self._item(value, name, names) if item else []
+                lines.append(f"{array}p{i} = getelementptr {self.real}, ptr {array}, i64 {i}")
+                lines.append(f"store {self.real} {name}, ptr {array}p{i}")
+            first += len(stretch)
         return lines
 
-    def copied(self, array: str, first: int, source: str, places: Sequence[int], type: str) -> list[str]:
-        """Instructions that store the items of an array at these places in another one, from a place on, by a loop."""
-        table, copy = f"@places{len(self._globals)}", f"@copy_{'vector' if type != 'double' else 'scalar'}"
-        items = ", ".join(f"i64 {x}" for x in places)
-        self._globals.append(f"{table} = private constant [{len(places)} x i64] [{items}]")
-        text = COPY.format(name=copy, type=type)
-        if text not in self._bodies:
-            self.add(text)
-        at = f"{array}c{first}"
+    def copied(
+        self, array: str, first: int, values: Sequence[Any], names: dict[Expr, str], lane: int | None = None
+    ) -> list[str]:
+        """Instructions that copy items of one array, or numbers, to another one from a place on; or a lane of them.
+
+        Args:
+            array: The other one; of a lane, of doubles.
+            first: The place.
+            values: The items, or the numbers.
+            names: Of arrays.
+            lane: The lane; all unless given.
+        """
+        type, width = (self.real, 1) if lane is None else ("double", self.width)
+        to = f"{array}c{first}"
+        if isinstance(values[0], Expr):
+            of, places = names[values[0].args[0]], [width * place(item) + (lane or 0) for item in values]
+        else:
+            of, places = self._constants(type, [self.constant(x, type) for x in values]), [*range(len(values))]
+        table, copy = self._constants("i32", [*map(str, places)]), f"@copy{'' if lane is None else 'lane'}"
+        self.declare(COPY.format(name=copy, type=type))
         return [
-            f"{at} = getelementptr {type}, ptr {array}, i64 {first}",
-            f"call void {copy}(ptr {at}, ptr {source}, ptr {table}, i64 {len(places)})",
+            f"{to} = getelementptr {type}, ptr {array}, i64 {first}",
+            f"call void {copy}(ptr {to}, ptr {of}, ptr {table}, i64 {len(values)})",
         ]
+
+    def _constants(self, type: str, items: Sequence[str]) -> str:
+        """The name of an array of constants."""
+        text = ", ".join(f"{type} {item}" for item in items)
+        return self._globals.setdefault(f"private constant [{len(items)} x {type}] [{text}]", f"@g{len(self._globals)}")
 
     def _item(self, node: Expr, name: str, names: dict[Expr, str]) -> list[str]:
         """An item of an array that a graph names by its place."""
@@ -313,7 +306,10 @@ class Module:
         if scan not in self._scans:
             name = self._scans[scan] = f"@scan{len(self._scans)}"
             widths = [width for width in scan.widths if width]
-            size, table = scan.size, self._numbers(f"{name}n", [x for row in scan.table for x in row])
+            size, table = (
+                scan.size,
+                self._constants("double", [self.constant(x, "double") for row in scan.table for x in row]),
+            )
             work = ["  %row = sub i64 %left, 1" if scan.backward else f"  %row = sub i64 {scan.count}, %left"]
             work += [f"  %b{j} = mul i64 %row, {width}" for j, width in enumerate(widths)]
             work.append(f"  %n = mul i64 %row, {scan.links + scan.columns}")
@@ -336,7 +332,7 @@ class Module:
                 loaded, type = (f"%g{i}d", "double") if of_table else (f"%g{i}", self.real)
                 work += self._read(loaded, array, row, column, type)
                 work += self.splat(f"g{i}", loaded) if of_table else []
-            work += self.lines(self.ordered(live), names)
+            work += self.lines(self.ordered(live), names, wanted=scan.body.outputs)
             work.append(f"  %made = mul i64 %row, {scan.results}")
             work += self._stored([self.operand(out, names) for out in scan.body.outputs[size:]], "%made", "m")
             params = [f"ptr %a{j}" for j in range(len(widths))]
@@ -353,12 +349,6 @@ class Module:
             lines += self._returned([f"%s{i}" for i in range(size)])
             self.add("\n".join([*lines, "  ret void", "}"]))
         return self._scans[scan]
-
-    def _numbers(self, name: str, numbers: Sequence[float]) -> str:
-        """The name of an array of constants."""
-        items = ", ".join(f"double 0x{bits(x):016X}" for x in numbers)
-        self._globals += [f"{name} = private constant [{len(numbers)} x double] [{items}]"] if numbers else []
-        return name
 
     def splat(self, name: str, value: str) -> list[str]:
         """A double in all lanes."""
@@ -460,8 +450,8 @@ class Module:
         if function not in self._functions:
             self._functions[function] = f"@{function.name}{len(self._functions)}"
             names = {node: f"%in{i}" for i, node in enumerate(function.inputs)}
-            lines = self.lines(self.ordered(function.live()), names)
-            lines += self._returned([self.operand(out, names) for out in function.outputs])
+            lines = self.lines(self.ordered(function.live()), names, wanted=())
+            lines += self.filled("%out", function.outputs, names)
             params = [f"{self.real} %in{i}" for i in range(len(function.inputs))]
             signature = ", ".join([*params, "ptr noalias %out"])
             head = f"define internal void {self._functions[function]}({signature}) noinline {{"

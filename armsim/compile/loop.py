@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -86,7 +85,7 @@ class SteppingLoop:
     @cached_property
     def code(self) -> Library:
         """The loaded code; compiled or fetched when first asked for."""
-        quick = replace(self._best, optimisation=0)
+        quick = self._best.quick
         if self._hasty and cache.load(self._name(self._best)) is None:
             kept = cache.load(self._name(quick))
             self._before = cache.load_json(self._name(quick, "used")) or 0.0

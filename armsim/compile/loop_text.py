@@ -68,10 +68,11 @@ class _Printer:
         names |= {node: f"%o{i}" for i, node in enumerate(inputs[n + m :])}
         fixed = invariant(cycle, inputs[n + m :])
         fixed_lines = module.lines(fixed, names, prefix="f")
-        step_lines = module.lines(self._ordered(cycle.live([*after, *kept[:often]]), names), names)
+        stepped = [*after, *kept[:often]]
+        step_lines = module.lines(self._ordered(cycle.live(stepped), names), names, wanted=stepped)
         next_state = [module.operand(out, names) for out in after]
         rare_lines = self._rare_block(cycle, kept, often, names)
-        row_lines = module.lines(self._ordered(cycle.live(row), names), names)
+        row_lines = module.lines(self._ordered(cycle.live(row), names), names, wanted=row)
         row_values = [module.operand(out, names) for out in row]
         sample_lines = self._sample_block()
 

@@ -57,10 +57,9 @@ def _print(function: Function, bounds: Sequence[float], target: Target) -> str:
         names[node] = f"%a{i}"
         lines.append(f"  %ap{i} = getelementptr double, ptr %args, i64 {i}")
         lines.append(f"  %a{i} = load double, ptr %ap{i}")
-    lines += module.lines(module.ordered(function.live()), names)
-    for i, out in enumerate(function.outputs):
-        lines.append(f"  %rp{i} = getelementptr double, ptr %results, i64 {i}")
-        lines.append(f"  store double {module.operand(out, names)}, ptr %rp{i}")
+    bounded = [out for out, bound in zip(function.outputs, bounds, strict=True) if bound < inf]
+    lines += module.lines(module.ordered(function.live()), names, wanted=bounded)
+    lines += module.filled("%results", function.outputs, names)
     first = "-1"
     module.declare("declare double @llvm.fabs.f64(double)")
     for i, bound in reversed(list(enumerate(bounds))):

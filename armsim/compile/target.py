@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,11 @@ class Target:
 
         versions = (llvmlite.__version__, binding.llvm_version_info, self.optimisation, self.compact)
         return repr((versions, self.triple, *self._processor))
+
+    @property
+    def quick(self) -> Target:
+        """The same for code that is soon made, and takes twice as long."""
+        return replace(self, optimisation=0)
 
     @cached_property
     def register(self) -> int:

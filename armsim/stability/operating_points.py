@@ -20,6 +20,7 @@ from armsim.actuation import any_sticks, limit_torque
 from armsim.actuation.motor import back_emf_damping
 from armsim.arrays import Array, Indices, Mask
 from armsim.compile import BatchKernel
+from armsim.compile.target import host, is_open
 from armsim.control import Controller
 from armsim.dynamics import contacts_of, stick_slopes
 from armsim.expr import Function, Scalar, Scalars, both, either, trace, where
@@ -290,7 +291,9 @@ class TracedPoints(OperatingPoints):
     @cached_property
     def kernel(self) -> BatchKernel | None:
         """The compiled function; None where the equations of motion have no finite value, whatever the open numbers are."""
-        kernel = BatchKernel(self.traced, widths=[self.count + 1 + self.plant.arm.n], key=self._key)
+        # of a single variant some tens of points at most are wanted
+        lanes, target = (None, None) if self.count else (1, host().quick if is_open() else host())
+        kernel = BatchKernel(self.traced, target, lanes, [self.count + 1 + self.plant.arm.n], self._key)
         try:
             _ = kernel.code
         except (ArithmeticError, FormulaError):

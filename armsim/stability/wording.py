@@ -8,13 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from armsim.arrays import Array
+from armsim.dynamics import is_large
 from armsim.errors import Refusal
 from armsim.integrate import METHODS
 from armsim.loading import Scenario
 from armsim.model import Joint
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, listed, short
-from armsim.stability.operating_points import STOP, SUPPLY, ContactBranch, JointBranch, OperatingPoints
+from armsim.stability.operating_points import STOP, SUPPLY, ContactBranch, JointBranch, OperatingPoints, TracedPoints
 from armsim.stability.spectra import exponential, fastest_growth
 from armsim.stability.step_modes import SETTLES, LinearPlant, largest_stable_step
 from armsim.stability.verdicts import BLOWN_UP, MARGIN, Verdicts
@@ -24,8 +25,10 @@ PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # divisors of dt
 
 
 def check_step(scenario: Scenario, plant: Plant) -> Advice:
-    """The advice on the step of a scenario."""
-    return advice_at(OperatingPoints(scenario, plant), np.zeros((1, 0)))
+    """The advice on the step of a scenario; those of large arms are found by compiled code."""
+    traced = is_large(plant.arm.mechanism)
+    points = TracedPoints(scenario, lambda _: scenario, 0) if traced else OperatingPoints(scenario, plant)
+    return advice_at(points, np.zeros((1, 0)))
 
 
 @np.errstate(all="ignore")  # of steps far too long, powers overflow
