@@ -60,7 +60,7 @@ def test_long_texts_are_compiled_apart_and_short_ones_are_not(monkeypatch):
     monkeypatch.setattr(compiler, "compiled_apart", lambda ir, order, progress: asked.append(ir) or b"code")
     ir = text(2)
     assert host().object_code(ir) != b"code"
-    monkeypatch.setattr(compiler, "LONG", (len(ir) - 1) // compiler.QUICKER)  # tests compile at level 0
+    monkeypatch.setattr(compiler, "LONG", len(ir) // compiler.QUICKER - 1)  # tests compile at level 0
     assert host().object_code(ir) == b"code"
     assert asked == [ir]
 
