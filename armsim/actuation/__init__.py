@@ -3,7 +3,7 @@
 from armsim.actuation.coupling import coupling_forces
 from armsim.actuation.drive import against_dry_friction, drive_torques, motor_demands
 from armsim.actuation.elastic import coupling_torque
-from armsim.actuation.friction import any_sticks, dry_bounds, sticks, weakened
+from armsim.actuation.friction import any_sticks, creeping, dry_bounds, sticks, weakened
 from armsim.actuation.joint_torque import (
     CONTACTS,
     COUNTED,
@@ -44,6 +44,7 @@ __all__ = [
     "coupling_forces",
     "coupling_torque",
     "any_sticks",
+    "creeping",
     "DRIVE_PARAMETERS",
     "drive_columns",
     "drive_parameters",

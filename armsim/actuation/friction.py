@@ -8,7 +8,7 @@ within the bounds follows from the motion of the whole arm: `armsim.dynamics.cli
 
 from __future__ import annotations
 
-from armsim.expr import absolute, exp, log, where
+from armsim.expr import absolute, exp, fma, log, sqrt, where
 from armsim.model import Arm, Coulomb, Joint, Stribeck
 from armsim.spatial import Scalar
 
@@ -43,6 +43,22 @@ def dry_bounds(joint: Joint, motor_torque: Scalar, qd: Scalar | None = None) -> 
         loss = (1.0 - motor.efficiency) * absolute(motor_torque)
         positive, negative = positive + loss, negative + loss
     return (-positive, negative) if qd is None else weakened(joint, -positive, negative, qd)
+
+
+def creeping(joint: Joint, motor_torque: Scalar, qd: Scalar, creep: Scalar) -> Scalar:
+    """The damping that a joint's dry friction is where it is smoothed [N·m·s/rad or N·s/m].
+
+    It is c / s, with the speed s = sqrt(qd² + creep²) and the friction c at that speed.
+
+    Args:
+        joint: The joint.
+        motor_torque: See `dry_bounds`.
+        qd: Joint velocity [rad/s or m/s].
+        creep: A velocity well below which the friction counts as viscous, likewise.
+    """
+    speed = sqrt(fma(qd, qd, creep * creep))
+    (lower, _), (_, upper) = (dry_bounds(joint, motor_torque, v) for v in (speed, -speed))
+    return where(qd < 0.0, upper, -lower) / speed
 
 
 def weakened(joint: Joint, lower: Scalar, upper: Scalar, qd: Scalar) -> tuple[Scalar, Scalar]:

@@ -40,6 +40,19 @@ def check_dt(dt: float) -> float:
     return float(dt)
 
 
+def check_creep(creep: float | None) -> float | None:
+    """A valid velocity below which dry friction is smoothed [rad/s or m/s]; None for none.
+
+    Raises:
+        UsageError: It is not positive, or beyond the bounds of velocities.
+    """
+    bounds = BOUNDS["rad/s"]
+    if creep is None or bounds.least <= real_number("creep", creep) <= bounds.largest:
+        return creep
+    expected = f"a velocity in rad/s or m/s, from {bounds.least:g} to {bounds.largest:g}"
+    raise UsageError.of("creep", expected, quoted(creep), "write for example creep=0.05")
+
+
 def check_method(method: str) -> str:
     """A valid name of an integration method.
 

@@ -47,11 +47,13 @@ class StepOptions:
         dt: Length of a step [s]; None for no steps.
         method: The integrator.
         inputs: What they are.
+        creep: Of their derivatives.
     """
 
     dt: float | None
     method: str
     inputs: Any  # a choice
+    creep: float | None
 
 
 @click.command(
@@ -119,6 +121,12 @@ Examples:
         show_default=True,
         help="What its inputs are.",
     ),
+    click.option(
+        "--creep",
+        callback=number,
+        metavar="V",
+        help="In its derivatives dry friction c is the damping c / sqrt(v² + V²) at velocity v [rad/s or m/s].",
+    ),
 )
 @grouped(
     "destination",
@@ -163,6 +171,7 @@ def command(
         steps.method,
         steps.inputs,
         destination.force,
+        steps.creep,
     )
     display.print(lambda: as_data(done), lambda: report(done))
     return 1 if done.test.wrong else 0

@@ -66,11 +66,13 @@ class OperatingPoint:
         at: The time up to which it is simulated [s]; None for the start.
         target: Whether it is the target.
         force_step: Whether it is simulated even if the step would blow up.
+        creep: Velocity well below which dry friction counts as viscous [rad/s or m/s]; None where it holds joints.
     """
 
     at: float | None
     target: bool
     force_step: bool
+    creep: float | None
 
 
 @record
@@ -134,6 +136,12 @@ Examples:
     "point",
     OperatingPoint,
     flag("--force-step", help="Simulate with --at even if the step would blow up."),
+    click.option(
+        "--creep",
+        callback=number,
+        metavar="V",
+        help="Dry friction c as the damping c / sqrt(v² + V²) at velocity v [rad/s or m/s], in place of joints that stick.",
+    ),
 )
 @display_options
 def command(
@@ -144,7 +152,7 @@ def command(
     The equations are dx/dt = A x + B u, y = C x + D u: x are positions, velocities and motor currents, u the commands, y
     positions, velocities and the position of the tool, all as deviations from the state. A and B have no feedback; the modes
     are printed without and with it. Under feedback each joint's loop has its margins, with the other loops closed. A joint
-    that dry friction holds is welded.
+    that dry friction holds is welded, unless --creep smooths it.
     """
     from armsim.files.array_file import check_array_file, write_arrays
     from armsim.files.faults import suggestion
@@ -161,7 +169,7 @@ def command(
             f"--plot {plot}", "--bode with it, whose diagram is drawn", "no joint", "add for example --bode R2"
         )
     read, doubts = read_scenario(scenario, overrides)
-    model = linearize(read, point.at or 0.0, point.target, None, point.force_step)
+    model = linearize(read, point.at or 0.0, point.target, None, point.force_step, point.creep)
     if bode is not None and bode not in model.loops:
         raise UsageError.of(
             f"--bode {bode}", "a joint under feedback", bode, suggestion(bode, model.loops, "joints are")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from armsim.actuation import Output, against_dry_friction, driven, dry_bounds, sticks
+from armsim.actuation import Output, against_dry_friction, creeping, driven, sticks
 from armsim.control.drive import against_viscous, commands_for
 from armsim.control.law import FeedbackLaw, Kept, Now
 from armsim.control.noise import uniform
@@ -353,8 +353,8 @@ class Predictive(FeedbackLaw):
     def _dry(self, i: int, q: Scalar, v: Scalar, u: Scalar) -> Scalar:
         """The damping that a joint's dry friction is at a velocity [N·m·s/rad or N·s/m]."""
         joint = self.model.joints[i]
-        lower, upper = dry_bounds(joint, driven(joint, self.output, u, q, v).motor, v)
-        return where(v < 0.0, upper, -lower) / self._smoothed(i, v)
+        assert self.creep is not None
+        return creeping(joint, driven(joint, self.output, u, q, v).motor, v, self.creep[i])
 
     def _moved(self, q: Scalars, v: Scalars, u: Scalars, laden: Scalar, length: Scalar | None = None) -> Scalars:
         """Velocities after a stage, or a length of time [s], with the payloads of a time, n scalars."""

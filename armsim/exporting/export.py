@@ -73,6 +73,7 @@ def export(
     method: str = "semi_implicit_euler",
     inputs: Literal["voltage", "torque"] = "voltage",
     force: bool = False,
+    creep: float | None = None,
 ) -> Exported:
     """Write the functions of a robot or the steps of a scenario as source text that needs nothing but a compiler.
 
@@ -97,6 +98,7 @@ def export(
         method: Its integrator.
         inputs: Of its drives.
         force: Whether files of an earlier export are replaced.
+        creep: Of the derivatives of its steps, see `armsim.ForwardModel`.
 
     Raises:
         FileFaults: The file cannot be used; says where and why.
@@ -115,7 +117,8 @@ def export(
     check_folder(path, force)
     if to == "library":
         compiler()
-    model = model_of(given, what, open, None if dt is None else Stepping(dt, method, inputs), language)
+    stepping = None if dt is None else Stepping(dt, method, inputs, creep)
+    model = model_of(given, what, open, stepping, language)
     texts = language.files(with_cases(model))
     test = run_test(texts, language.test_commands(model.name), language.tool)
     where = spelled(f"-o {path}", path)

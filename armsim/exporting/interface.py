@@ -140,8 +140,10 @@ class Stepping:
         dt: Length of a step [s].
         method: Integrator.
         inputs: What they are: "voltage" or "torque".
+        creep: Of its derivatives, see `armsim.ForwardModel`.
     """
 
     dt: float
     method: str
     inputs: Any  # checked by the forward model
+    creep: float | None = None

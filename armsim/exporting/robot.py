@@ -155,7 +155,7 @@ def entries_of_robot(
                 where = spelled(f"--what {name}", name)
                 mend = f"add {spelled('--dt 1e-3', 'dt=1e-3')}, or export a scenario"
                 raise UsageError.of(where, "the length of a step, as a robot has none", "none", mend)
-            model = ForwardModel(robot, stepping.dt, stepping.method, stepping.inputs, open=open)
+            model = ForwardModel(robot, stepping.dt, stepping.method, stepping.inputs, open=open, creep=stepping.creep)
             if not any(entry.name == "step" for entry in found):
                 found += _forward_model(model, more)
             if name == SLOPES:

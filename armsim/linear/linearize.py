@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from armsim.arm.integration import real_number
+from armsim.arm.integration import check_creep, real_number
 from armsim.clock import NEVER
 from armsim.control import Controller
 from armsim.document.timing import WHOLE
@@ -28,6 +28,7 @@ def linearize(
     target: bool = False,
     overrides: Overrides | None = None,
     force_step: bool = False,
+    creep: float | None = None,
 ) -> LinearModel:
     """The linear equations of a scenario about one of its states, with exact coefficients.
 
@@ -37,6 +38,7 @@ def linearize(
         target: Linearise about rest at the target of the feedback instead, under the command that it gives there.
         overrides: Values in place of the file's, by path: {"control.kp[0]": 80}.
         force_step: Simulate even with a step that is refused; see `armsim.simulate`.
+        creep: Smooths dry friction in the equations: a velocity well below which it counts as viscous [rad/s or m/s].
 
     Raises:
         FileFaults: The scenario or its robot cannot be run; says where and why.
@@ -45,8 +47,9 @@ def linearize(
     """
     scenario = scenario_of(scenario, overrides)
     scenario, at = with_method(scenario), real_number("at", at)
+    creep = check_creep(creep)
     if target:
-        return _about_target(scenario, at)
+        return _about_target(scenario, at, creep)
     steps, rest = _steps(scenario, at)
     plant = make_plant(scenario)
     if steps == 0:
@@ -66,7 +69,8 @@ def linearize(
         t, state = at, _land(scenario, plant, state, steps, rest)
     elif scenario.clock.samples_at(steps):
         state = plant.sample(t, state)
-    return linear_model(linearize_plant(plant, t, state), scenario, "the start" if t == 0.0 else f"t = {t:g} s")
+    about = linearize_plant(replace(plant, creep=creep), t, state)
+    return linear_model(about, scenario, "the start" if t == 0.0 else f"t = {t:g} s")
 
 
 def _land(scenario: Scenario, plant: Plant, state: list[float], steps: int, rest: float) -> list[float]:
@@ -86,7 +90,7 @@ def _diverges(scenario: Scenario, at: float) -> Diverged:
     return Diverged.of("at", "a time that the simulation reaches", f"{at:g} s; it diverges before", mend)
 
 
-def _about_target(scenario: Scenario, at: float) -> LinearModel:
+def _about_target(scenario: Scenario, at: float, creep: float | None) -> LinearModel:
     command = scenario.command
     if not isinstance(command, Controller):
         raise UsageError.of(
@@ -99,7 +103,8 @@ def _about_target(scenario: Scenario, at: float) -> LinearModel:
         raise UsageError.of("target", "the target or a time", f"both, and the time {at:g} s", "leave one out")
     plant = make_plant(scenario)
     target, rates, t = aimed_at(plant, command, scenario.clock.steps * scenario.dt)
-    return linear_model(linearize_plant(plant, t, steady_state(plant, t, target, rates)), scenario, "the target")
+    state = steady_state(plant, t, target, rates)
+    return linear_model(linearize_plant(replace(plant, creep=creep), t, state), scenario, "the target")
 
 
 def _steps(scenario: Scenario, at: float) -> tuple[int, float]:

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from armsim.actuation import any_sticks
 from armsim.actuation import motor as dc
 from armsim.arm.arrays import number_array
 from armsim.arm.overload import needs
@@ -124,7 +123,7 @@ class LinearModel(LinearSystem):
     @property
     def unstable_pose(self) -> bool:
         """Whether the pose is an unstable equilibrium under constant commands; never so with dry friction."""
-        if any_sticks(self.about.plant.arm):
+        if any(self.about.plant.loads.dry):
             return False
         try:
             return any(mode.rate.real > 0 for mode in self.at_rest.modes())

@@ -15,6 +15,7 @@ from armsim.actuation import (
     SPRINGS,
     JointTorque,
     coupling_torque,
+    creeping,
     driven,
     dry_bounds,
     sticks,
@@ -58,6 +59,7 @@ class Loads:
     integrated: bool
     located: bool
     contacts: WorldContacts
+    creep: float | None = None
 
     @property
     def sampled(self) -> bool:
@@ -120,8 +122,8 @@ class Loads:
 
     @cached_property
     def dry(self) -> tuple[bool, ...]:
-        """Which joints have dry friction."""
-        return tuple(sticks(joint) for joint in self.arm.joints)
+        """Which joints have dry friction that holds them at rest."""
+        return tuple(self.creep is None and sticks(joint) for joint in self.arm.joints)
 
     def commands(self, t: Scalar, y: Motion, held: Held) -> list[Scalar | None]:
         """The command of every drive; None for open terminals."""
@@ -256,6 +258,10 @@ class Loads:
         for j, i, coupling in self.elastic:
             torques[j].coupling = coupling_torque(coupling, y.q[i] - y.q[j], y.v[i] - y.v[j])
             torques[i].coupling = -torques[j].coupling
+        if self.creep is not None:
+            for joint, torque, v in zip(self.arm.joints, torques, y.v, strict=True):
+                if sticks(joint):
+                    torque.dry = -creeping(joint, torque.motor, v, self.creep) * v
         for torque, force in zip(torques, self.law_forces(t, y, held, self.wrench_laws), strict=False):
             torque.external = force
         for torque, force in zip(torques, self.law_forces(t, y, held, self.contacts.acting), strict=False):

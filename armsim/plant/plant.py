@@ -83,6 +83,7 @@ class Plant:
         skips: Whether it remembers how far contacts were, so that steps of a fixed length in which none can touch are made
             without them: for runs, in which nothing else moves the world between steps.
         times: Whether the time for which contacts are closed is a state.
+        creep: Velocity well below which dry friction counts as viscous [rad/s or m/s]; None where joints stick.
         far: Whether it is for steps in which no contact can touch: their states and forces are left out, their work is 0.
         logged: What rows have besides what they always have.
         step_rule: What its step is part of; None of equations of motion, whose method and step are free.
@@ -103,6 +104,7 @@ class Plant:
     skips: bool = False
     times: bool = False
     far: bool = False
+    creep: float | None = None
     logged: RowExtras = RowExtras()
 
     def __repr__(self) -> str:
@@ -128,6 +130,7 @@ class Plant:
             adaptive,
             self.integrator.locates,
             WorldContacts(self.arm.mechanism, self.times, self.far),
+            self.creep,
         )
 
     @cached_property

@@ -12,7 +12,7 @@ import numpy as np
 
 from armsim.actuation import OUTPUTS
 from armsim.arm.arrays import LEAST, evaluate, number_array, row_array, row_count
-from armsim.arm.integration import check_dt, check_method, check_tolerance
+from armsim.arm.integration import check_creep, check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.arrays import Array, ArrayLike
 from armsim.compile import BatchKernel
@@ -85,6 +85,7 @@ class ForwardModel:
         external: Where k wrenches act, as in a scenario's `external` without force, moment and times: mappings
             {link: R5, point: [0, 0, 0], axes: world or local}.
         currents: Whether the currents of the electric motors are among the outputs.
+        creep: Smooths dry friction in derivatives: a velocity well below which it counts as viscous [rad/s or m/s].
         threads: How many share the rows of many states; as many as there are processors unless given.
 
     Attributes:
@@ -113,6 +114,7 @@ class ForwardModel:
         open: Sequence[str] = (),
         external: Sequence[Mapping[str, Any]] = (),
         currents: bool = False,
+        creep: float | None = None,
         threads: int | None = None,
     ) -> None:
         self._numbers = OpenValues(OpenRobot(_source_of(robot), open), target) if open else None
@@ -141,6 +143,7 @@ class ForwardModel:
             self.tolerance,
             applied_wrenches(self.arm, external),
             currents,
+            check_creep(creep),
         )
         self._target = target
         self.slots = self._functions.vector.names
@@ -313,7 +316,7 @@ class ForwardModel:
         """The state one step later, and its exact derivatives by the state, the inputs and the open numbers.
 
         They are derivatives of the step that the method takes, not of the continuous motion. At a kink (a stop's edge, a
-        command at its limit) they are those of the branch taken.
+        command at its limit) they are those of the branch taken; those of dry friction are smoothed if the model has `creep`.
 
         Args:
             state: As `step` takes it.

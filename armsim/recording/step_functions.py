@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from functools import cached_property, reduce
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 
 from armsim.actuation import Output
 from armsim.dynamics import ExternalWrench
@@ -47,6 +48,7 @@ class StepFunctions:
         tolerance: Of an adaptive method.
         places: Where wrenches act.
         currents: Whether the currents of the electric motors are among the outputs.
+        creep: Of a step whose derivatives are taken in place of its own; see `armsim.plant.Plant`.
     """
 
     arm: Arm
@@ -57,6 +59,7 @@ class StepFunctions:
     tolerance: Tolerance
     places: tuple[ExternalWrench, ...]
     currents: bool
+    creep: float | None = None
 
     @property
     def structure(self) -> Arm:
@@ -110,11 +113,14 @@ class StepFunctions:
             return traced_by(lambda given: finite_or_nan(*self._stepped(given, bounded)), widths, name)
         check_differentiable(self.vector.plant)
         with differentiable():
-            step = traced_by(lambda given: [x for part in self._stepped(given, bounded) for x in part], widths, "step")
+            step = traced_by(
+                lambda given: [*chain(*self._stepped(given, bounded), self._smoothed(given))], widths, "step"
+            )
         carried, size, by = [i for i, _ in self.vector.carried], len(self.vector.slots), self.differentiated(name)
         places = dict(zip(widths, pairwise([0, *accumulate(widths.values())]), strict=True))
         wrt = [*carried, *(i for key in by if key in places and key != "state" for i in range(*places[key]))]
-        found = jacobian(step, wrt, carried)
+        count = len(step.outputs)
+        found = jacobian(step, wrt, carried if self.creep is None else range(count - len(carried), count))
         felt, rows = found.outputs[size : len(step.outputs)], found.outputs[len(step.outputs) :]
         parts = by_arguments(rows, by.values())
         return Function(name, found.graph, finite_or_nan([*found.outputs[:size], *parts], felt))
@@ -127,6 +133,15 @@ class StepFunctions:
         if bounded:
             own.append(beyond(vector, after))
         return vector.vector(0.0, after), [*own, *given["u"], *given.get("wrench", [])]
+
+    def _smoothed(self, given: Given) -> Scalars:
+        """What moves of the state after a step whose dry friction is smoothed; nothing where it is not."""
+        if self.creep is None:
+            return []
+        vector = self.vector_with(given)
+        plant = replace(vector.plant, creep=self.creep)
+        after = plant.step(0.0, vector.state(given["state"], given["u"]), self.dt)
+        return [after[source] for _, source in vector.carried]
 
     def vector_with(self, given: Given) -> StateVector:
         """The order of the state, of a plant with the numbers of `values` and `wrench`."""

@@ -56,14 +56,15 @@ STATE, INPUTS = [0.3, -0.7, 0.9, 0.05], [1.5, -0.4]
 
 
 @needs("cc")
-@pytest.mark.parametrize("method", ["velocity_implicit", "rk4"])
+@pytest.mark.parametrize(("method", "creep"), [("velocity_implicit", 0.05), ("rk4", None)])
 @pytest.mark.handful(1)
-def test_exported_derivatives_have_the_bits_of_the_library(tmp_path, method):
+def test_exported_derivatives_have_the_bits_of_the_library(tmp_path, method, creep):
     opened, what = ["joints[b].bodies[0].point.mass"], ["derivatives"]
-    made = armsim.export(ROBOT, "library", tmp_path / "out", what, opened, dt=1e-3, method=method, inputs="torque")
+    stepping = {"dt": 1e-3, "method": method, "inputs": "torque", "creep": creep}
+    made = armsim.export(ROBOT, "library", tmp_path / "out", what, opened, **stepping)
     assert made.functions == ("begin", "step", "derivatives")
     assert (made.test.calls, made.test.wrong) == (8, 0)
-    model = ForwardModel(ROBOT, 1e-3, method, "torque", open=opened)
+    model = ForwardModel(ROBOT, 1e-3, method, "torque", open=opened, creep=creep)
     state = model.state(STATE[:2], STATE[2:])
     parts = model.derivatives(state, INPUTS, values=[0.7], by_values=True)
     library = ctypes.CDLL(str(next((tmp_path / "out").glob("libarm.*"))))

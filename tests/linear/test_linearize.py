@@ -456,3 +456,15 @@ def test_a_delay_leaves_the_equations_of_the_arm_as_they_are():
     assert found.closed_loop.stable
     run = armsim.simulate("arm5_computed_torque", {**late, "duration": 12})
     assert run.summary()["advice"] == []
+
+
+def test_smoothed_friction_is_damping_where_joints_rest():
+    """A joint that friction holds is welded; smoothed, it has the friction over `creep` as damping, and all loads move it."""
+    friction = {"robot.joints[1].friction": {"coulomb": 9.0, "viscous": 0.1}}
+    welded, smooth = (armsim.linearize(HANG, overrides=friction, creep=creep) for creep in (None, 0.05))
+    assert welded.about.held == (False, True)
+    assert smooth.about.held == (False, False)
+    assert smooth.about.Fv[1][1] == pytest.approx(-0.1 - 9.0 / 0.05, rel=1e-14)
+    assert smooth.about.M == welded.about.M
+    rates = np.linalg.inv(np.array(smooth.about.M)) @ np.array(smooth.about.Fv)
+    assert pytest.approx(rates, rel=1e-12) == smooth.A[2:, 2:]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import yaml
 
 from armsim import Diverged, ForwardModel, ShapeError, UsageError
+from armsim.expr import trace
 from armsim.files.shipped import shipped_path
 from armsim.integrate import bracket
 
@@ -282,3 +284,59 @@ def test_methods_that_choose_their_steps_are_refused_by_name(arm5):
         model.derivatives(np.zeros(len(model.slots)), np.zeros(5))
     with pytest.raises(ShapeError, match="derivatives"):
         model_of(arm5, (), "semi_implicit_euler").derivatives([0.0] * 17, [0.0] * 5)
+
+
+def test_smoothed_friction_has_the_derivative_of_its_formula():
+    """A joint with dry friction, gear losses and a square torque, by complex steps of the formula: at rest, slow, fast."""
+    friction, motor = {"coulomb": {"positive": 0.4, "negative": 0.3}, "viscous": 0.1}, {"gear": 1.0, "efficiency": 0.8}
+    joint = {"name": "a", "type": "revolute", "mdh": {}, "friction": friction, "motor": motor}
+    joint["bodies"] = [{"point": {"mass": 1.0, "center": [0.5, 0, 0]}}]
+    robot = {"format": "armsim/robot/1", "name": "pendulum", "gravity": [0, -9.81, 0], "joints": [joint]}
+    h, creep = 1e-3, 0.05
+    model, exact = (ForwardModel(robot, h, output="torque", creep=x) for x in (creep, None))
+
+    def step(q, v, u):
+        bound = (0.3 if v.real < 0 else 0.4) + 0.2 * (u if u.real > 0 else -u)
+        torque = u - 0.1 * v - bound * v / np.sqrt(v * v + creep * creep) - 9.81 * 0.5 * np.cos(q)
+        after = v + h * torque / 0.25
+        return np.array([q + h * after, after])
+
+    for x in ([0.3, 0.0, 0.2], [0.3, 0.02, 4.0], [-0.7, -0.03, -1.0], [0.3, 2.0, -3.0]):
+        state, inputs = model.state(x[:1], x[1:2]), x[2:]
+        after, A, B = model.derivatives(state, inputs)
+        found = np.hstack([A, B])
+        by = [step(*(np.array(x) + 1e-30j * np.eye(3)[k])).imag / 1e-30 for k in range(3)]
+        assert found == pytest.approx(np.transpose(by), rel=1e-13, abs=1e-16)
+        assert after.tobytes() == exact.step(state, inputs).tobytes()
+        branch = np.hstack(exact.derivatives(state, inputs)[1:])
+        assert (np.abs(found - branch).max() < 1e-5) == (abs(x[1]) > 1.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
+@pytest.mark.usefixtures("exact_events")
+def test_smoothed_steps_have_exact_derivatives_by_all_methods(arm3, method, evaluate):
+    robot = {**deepcopy(arm3), "joints": deepcopy(arm3["joints"][:2])}
+    robot["joints"][0]["motor"]["efficiency"] = 0.7
+    model = model_of(robot, ("sticky",), method, creep=0.1)
+    vector, k = model._vector, len(model.state_headings)
+    plant = replace(vector.plant, creep=0.1)
+    states, inputs = states_of(model, np.random.default_rng(12), 1)
+    carried = [i for i, _ in vector.carried]
+    _, A, B = model.derivatives(states[0], inputs[0])
+
+    def step(*x):
+        given = [0.0] * len(model.slots)
+        for i, value in zip(carried, x[:k], strict=True):
+            given[i] = value
+        after = plant.step(0.0, vector.state(given, x[k:]), model.dt)
+        return [after[source] for _, source in vector.carried]
+
+    traced = trace(step, [f"x{i}" for i in range(k + 2)], "step")
+    exact = quotients(lambda rows: evaluate(traced, rows.T).T, np.array([[*states[0][carried], *inputs[0]]]))[0]
+    assert np.hstack([A, B]) == pytest.approx(exact, rel=0, abs=1e-9 * np.abs(exact).max())
+
+
+def test_a_velocity_of_smoothing_is_positive(arm3):
+    with pytest.raises(UsageError, match="creep"):
+        ForwardModel(arm3, 1e-3, creep=0.0)
