@@ -258,7 +258,7 @@ class LinearPlant(System):
     @cached_property
     def continuous_rates(self) -> Modes:
         """The eigenvalues of the loop, if its controller is sampled as if it were continuous [1/s], shape (..., states)."""
-        return spectrum(self.continuous_loop)
+        return spectrum(self.continuous_loop) if self.sampled else self.modes
 
     @property
     def continuous_loop(self) -> Array:
