@@ -121,11 +121,10 @@ def command(
     elif not display.quiet:
         drive = "no torque of its drives" if state.torque is None else "these torques"
         where = ", from its initial pose" if state.q is None else ""
-        notes = "".join(f"\n{note}" for note in outside_notes(arm, end.q.tolist(), end.qd.tolist(), display.degrees))
+        notes = outside_notes(arm, end.q.tolist(), end.qd.tolist(), display.degrees)
         columns = {"torque": ("torque", tau), "q before": ("q", q_before), "qd before": ("qd", qd_before)}
         columns |= {"q": ("q", q_end), "qd": ("qd", qd_end), "acceleration": ("qdd", qdd_end)}
-        types = [(joint.name, joint.type) for joint in arm.joints]
-        numbers = state_table(types, columns, display.degrees, display.digits)
+        numbers = state_table(arm.joints, columns, display.degrees, display.digits, notes)
         drawn = "" if plot is None else f"\ndrawn  {plot}"
-        echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{numbers}{notes}{drawn}")
+        echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{numbers}{drawn}")
     return 0

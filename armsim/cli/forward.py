@@ -72,10 +72,8 @@ def command(
         )
         where = ", at its initial pose" if state.q is None else ""
         remarks = [*rigid_notes(arm), *outside_notes(arm, pose, rates, display.degrees), *overload_notes(exceeded)]
-        notes = "".join(f"\n{note}" for note in remarks)
         columns = {key: (key, answer[key]) for key in ("q", "qd", "voltage", "current", "torque")}
         columns["acceleration"] = ("qdd", qdd_shown)
-        types = [(joint.name, joint.type) for joint in arm.joints]
-        numbers = state_table(types, columns, display.degrees, display.digits)
-        echo(f"{arm.name}: accelerations under {drive}{where}\n\n{numbers}{notes}")
+        numbers = state_table(arm.joints, columns, display.degrees, display.digits, remarks)
+        echo(f"{arm.name}: accelerations under {drive}{where}\n\n{numbers}")
     return 0

@@ -222,7 +222,6 @@ def command(
     distance, angle = float(found.distance.max()), float(found.angle.max())
     keys = [*map(str, range(1, len(solutions) + 1))] if every else ["q"]
     columns = {key: ("q", one.q) for key, one in zip(keys, solutions, strict=True)}
-    types = [(joint.name, joint.type) for joint in joints]
     rows = [[key, one.branch, number(one.margin)] for key, one in zip(keys, solutions, strict=True)]
     display.print(
         lambda: {
@@ -236,7 +235,7 @@ def command(
         lambda: (
             f"{arm.arm.name}: joint positions that bring {frame} there, to "
             f"{distance:.1g} m and {angle:.1g} rad\n\n"
-            + state_table(types, columns, display.degrees, display.digits)
+            + state_table(joints, columns, display.degrees, display.digits)
             + "\n\n"
             + table(["solution", "branch", "to a limit"], rows)
         ),

@@ -190,11 +190,10 @@ def command(
         rigid = [] if holding else elastic_notes(arm, instant=True)
         remarks = [*rigid, *friction_notes(slips, arm.n), *outside_notes(arm, pose, rates, display.degrees)]
         remarks += [*overload_notes(exceeded), *nominal_notes(lasting, "this pose")]
-        notes = "".join(f"\n{note}" for note in remarks)
         columns = {key: (key, values) for key, values in shown.items()}
-        rows = state_table([(joint.name, joint.type) for joint in arm.joints], columns, display.degrees, display.digits)
+        rows = state_table(arm.joints, columns, display.degrees, display.digits, remarks)
         more = f"\n\n{wrench_table(carried, display.digits)}" if wrenches else ""
-        echo(f"{arm.name}: {what}{where}\n\n{rows}{notes}{more}")
+        echo(f"{arm.name}: {what}{where}\n\n{rows}{more}")
     return 0
 
 

@@ -189,8 +189,7 @@ def _at_pose(facts: RobotOverview, rotors: bool, degrees: bool, digits: int, whe
     n, pose, tool = len(facts.free), facts.pose, facts.pose.tool
     names = [joint.name for joint in facts.free]
     columns = {key: (key, getattr(pose, key)) for key in ("q", "torque", "voltage", "current")}
-    types = [(joint.name, joint.type) for joint in facts.free]
-    held = state_table(types, columns, degrees, digits)
+    held = state_table(facts.free, columns, degrees, digits)
     friction = "".join(f"\n{wrapped(note)}" for note in friction_notes(pose.slipping, n))
     outside = f"\n! outside their range, the stops counted in: {', '.join(pose.outside)}" if pose.outside else ""
     any_slides = any(joint_unit(joint.type, False) == "m" for joint in facts.free)

@@ -74,7 +74,7 @@ def _joints(model: LinearModel, digits: int) -> str:
         at, u = arm.drivers, _settled(about.u)
         given[model.output] = [u[at.index(i)] if i in at else None for i in range(arm.n)]
     columns = {key: (key, of) for key, of in given.items()}
-    return "\n" + state_table([(joint.name, joint.type) for joint in arm.joints], columns, False, digits)
+    return "\n" + state_table(arm.joints, columns, False, digits)
 
 
 def _settled(values: Sequence[float]) -> list[float]:

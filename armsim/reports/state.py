@@ -9,38 +9,42 @@ from armsim.actuation import limit_torques
 from armsim.actuation.elastic_drive import elastic_joints, rigid_reasons
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
-from armsim.model import JOINT_TYPES, Arm
+from armsim.model import JOINT_TYPES, Arm, Joint
 from armsim.reports.table import Row, force_unit, joint_unit, number, numbers, shown, table, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.inverse import Derived
+    from armsim.arm.robot_overview import JointFacts
 
 
 RATES = {"q": "", "q motor": "", "qd": "/s", "qdd": "/s²"}
 
 
 def state_table(
-    joints: Sequence[tuple[str, str]],
+    joints: Sequence[Joint | JointFacts],
     columns: Mapping[str, tuple[str, Sequence[float | None]]],
     degrees: bool,
     digits: int,
+    notes: Sequence[str] = (),
 ) -> str:
-    """Numbers of an arm's state, joint by joint, without columns that no joint has.
+    """Numbers of an arm's state, joint by joint, without columns that no joint has, and notes below.
 
     Args:
-        joints: Name and type of each, of `armsim.model.JOINT_TYPES`.
+        joints: The joints.
         columns: By heading what a column has, of `RATES` or "voltage", "current" or "torque", and its numbers as they are shown.
         degrees: Whether angles are degrees.
         digits: Significant digits.
+        notes: Lines.
     """
-    rows: list[Row] = [[name] for name, _ in joints]
+    rows: list[Row] = [[joint.name] for joint in joints]
     wanted = {heading: column for heading, column in columns.items() if any(x is not None for x in column[1])}
     for what, values in wanted.values():
         texts = numbers([0.0 if x is None else x for x in values], digits)
-        for row, (_, type), text, value in zip(rows, joints, texts, values, strict=True):
-            unit = joint_unit(type, degrees, RATES[what]) if what in RATES else JOINT_TYPES[type].unit_of(what)
+        for row, joint, text, value in zip(rows, joints, texts, values, strict=True):
+            kind = joint.type
+            unit = joint_unit(kind, degrees, RATES[what]) if what in RATES else JOINT_TYPES[kind].unit_of(what)
             row.append("-" if value is None else (text, unit))
-    return table(["joint", *wanted], rows)
+    return "\n".join([table(["joint", *wanted], rows), *notes])
 
 
 def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> str:
