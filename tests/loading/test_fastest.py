@@ -225,6 +225,7 @@ def test_no_profile_beside_that_of_a_random_arm_is_faster_and_within_its_limits(
         read = read_scenario(given)
     except FileFaults:
         return
+    robot = Robot(read.arm.heaviest)
     left, faster = 1 - given["control"]["reference"].get("margin", 0), 0
     for stage in read.command.reference.stages:
         path, (s, w, begin, end, h, *_) = stage.path, stage.timing
@@ -250,7 +251,7 @@ def test_no_profile_beside_that_of_a_random_arm_is_faster_and_within_its_limits(
             square, acceleration = x * grown, u * grown + x * slope / 2
             q, first, second = motion
             qd, qdd = first * np.sqrt(square)[:, None], first * acceleration[:, None] + second * square[:, None]
-            assert max(surveyed.shares(given, read.arm.heaviest, q, qd, qdd).values()) > left
+            assert max(surveyed.shares(given, robot, q, qd, qdd).values()) > left
     assert faster > 10
 
 
