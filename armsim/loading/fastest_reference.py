@@ -141,33 +141,61 @@ class FastestReference:
 
     def refusal(self, rows: PathRows, s: float, binding: Sequence[int]) -> FileFaults:
         """That no speed leads along the path at a point of it, and which limit does not let it."""
-        begin, end = rows.path.breaks[[0, -1]].tolist()
-        left = out_of_range(rows.path, self.arm.joints)
-        s = s if left is None else left[0]
-        where = f"{100.0 * (s - begin) / (end - begin):.4g} % along it"
-        there = np.array([s])
-        k = rows.path.piece(there)
-        q = rows.path.at(there, k)[0]
-        where += f", at q = [{', '.join(f'{x:.5g}' for x in q[0])}]"
-        needs = {"stand still": rows.still(there)[0], "move on slowly": rows.at(there, k)[0, :, 3]}
-        what, over = next(((what, x) for what, x in needs.items() if x.max() > 0.0), ("", np.zeros(1)))
-        if left is not None:
-            found, mend = left[1], "keep it within the ranges of the joints, whose stops push back"
-        elif what:
-            label = rows.labels[int(over.argmax())]
-            found = f"{label.joint} needs {over.max() + 1.0:.4g} times the limit of its {label.quantity} to {what}"
-            mend = "lead it elsewhere, or give it a stronger motor or less load"
+        path, mend = rows.path, "lead it elsewhere, or give it a stronger motor or less load"
+        begin, end = path.breaks[[0, -1]].tolist()
+
+        def along(s: float) -> str:
+            return f"{100.0 * (s - begin) / (end - begin):.4g} % along it"
+
+        if left := out_of_range(path, self.arm.joints):
+            s, found = left
+            mend = "keep it within the ranges of the joints, whose stops push back"
+        elif weak := too_weak(rows, s, binding):
+            within, there, found = weak
+            if within:
+                s = there
+            else:
+                found += f" {along(there)}, and no speed that the limit of {rows.labels[binding[0]]} admits leads there"
         elif not binding:
             found = "limits that contradict each other at every speed"
             mend = "check the limits of acceleration and of motors"
         else:
             found = f"no speed that the limit of {rows.labels[binding[0]]} lets go on"
             mend = "begin or end slower, or raise that limit"
-        return self.fault("a path that can be followed within all limits", f"{found}: {where}", mend)
+        at = np.array([s])
+        q = path.at(at, path.piece(at))[0][0]
+        found += f": {along(s)}, at q = [{', '.join(f'{x:.5g}' for x in q)}]"
+        return self.fault("a path that can be followed within all limits", found, mend)
 
     def fault(self, expected: str, found: str, mend: str) -> FileFaults:
         """The fault of the reference."""
         return FileFaults([Fault(self.x.place, "control.reference", expected, found, mend)])
+
+
+def too_weak(rows: PathRows, s: float, binding: Sequence[int]) -> tuple[bool, float, str] | None:
+    """The first stretch from a point on that no slow motion passes: whether the point is in it, and where it needs most of what.
+
+    Args:
+        rows: Of all limits.
+        s: The point.
+        binding: The row that lets no speed lead on from it: if it bounds the path acceleration above, it is what has to be
+            climbed that counts, else what pulls the arm on.
+    """
+    at = np.union1d(rows.path.grid(LOOKED_AT), [s])
+    slow, k = rows.at(at, rows.path.piece(at)), int(np.searchsorted(at, s))
+    way = np.sign(slow[k, binding[0], 0]) if binding else 0.0
+    over = np.where(slow[..., 0] * way >= 0.0, slow[..., 3], -1.0)
+    passed = np.flatnonzero(over.max(axis=1) <= 0.0)
+    beyond = np.setdiff1d(np.arange(k, len(at)), passed)
+    if not len(beyond):
+        return None
+    first, last = passed[passed < beyond[0]].max(initial=-1) + 1, passed[passed > beyond[0]].min(initial=len(at))
+    there = first + int(over[first:last].max(axis=1).argmax())
+    still = rows.still(at[[there]])[0]
+    most, what = (still, "stand still") if still.max() > 0.0 else (over[there], "move on slowly")
+    joint, quantity = rows.labels[int(most.argmax())]
+    needs = f"{joint} needs {most.max() + 1.0:.4g} times the limit of its {quantity} to {what}"
+    return bool(first <= k), float(at[there]), needs
 
 
 def out_of_range(path: JointPath, joints: Sequence[Joint]) -> tuple[float, str] | None:

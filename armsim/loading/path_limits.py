@@ -7,6 +7,7 @@ the back-EMF, which is linear in w; a gear with losses passes on less of what dr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -149,7 +150,7 @@ class PathLimits:
 
 def force_bounds(i: int, joint: Joint, command: float | None, output: str, share: float) -> list[ForceBound]:
     """The bounds of the force of a joint's drive, by its motor's limits and the greatest command."""
-    motor, electric, found = joint.motor, joint.electric_motor, []
+    motor, electric, found = joint.motor, joint.electric_motor, list[ForceBound]()
 
     def add(quantity: str, force: float, damping: float = 0.0) -> None:
         found.append(ForceBound(i, RowLabel(joint.name, quantity), force, damping))
@@ -160,11 +161,17 @@ def force_bounds(i: int, joint: Joint, command: float | None, output: str, share
         add("torque", share * abs(motor.gear) * motor.limits.torque)
     if electric is None:
         return found
-    current = [x for x in (electric.limits.current, command if output == "current" else None) if x is not None]
-    volts = [x for x in (electric.limits.voltage, command if output == "voltage" else None) if x is not None]
-    if current:
-        add("current", share * abs(dc.torque(electric, min(current))))
-    if volts:
-        inner = dc.behind_brushes(electric, share * min(volts))
-        add("voltage", abs(dc.voltage_gain(electric)) * inner, dc.back_emf_damping(electric))
+
+    def lower(quantity: str, most: float | None) -> tuple[float, str]:
+        """The lower one of a motor's limit and the greatest command, and its name; infinite if there is none."""
+        bounds = [(most, quantity), (command if output == quantity else None, "command")]
+        return min(((x, name) for x, name in bounds if x is not None), default=(math.inf, ""))
+
+    amperes, name = lower("current", electric.limits.current)
+    if amperes < math.inf:
+        add(name, share * abs(dc.torque(electric, amperes)))
+    volts, name = lower("voltage", electric.limits.voltage)
+    if volts < math.inf:
+        inner = dc.behind_brushes(electric, share * volts)
+        add(name, abs(dc.voltage_gain(electric)) * inner, dc.back_emf_damping(electric))
     return found

@@ -21,7 +21,7 @@ from armsim.loading.tool_motion import MOST_TRIES, Blocked, Follower
 from armsim.model import Arm
 from armsim.references.hermite import quintic_hermite
 from armsim.references.piecewise import polynomial
-from armsim.references.recorded import of_pieces
+from armsim.references.recorded import of_columns
 from armsim.references.scaling import Scaling, ScalingBounds
 from armsim.references.tool_path import Leg, Span, ToolMotion, arc, joined, line, spans_of
 
@@ -105,7 +105,8 @@ class ToolPath:
                 except Blocked as blocked:
                     raise self.refusal(follower, *blocked.args) from None
             t += scaling.duration
-        made = of_pieces([*begins, t], list(zip(*rows, strict=True)), q)
+        columns = [list(zip(*pieces, strict=True)) for pieces in zip(*rows, strict=True)]
+        made = of_columns([*begins, t], columns, q)
         return ToolMotion(made.origin, made.coefficients, self.frame.name, self.follows, tuple(spans))
 
     def joints(self, k: int) -> list[float]:

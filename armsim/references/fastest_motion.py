@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import field
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from armsim.records import record
 from armsim.references.hermite import quintic_hermite
 from armsim.references.joint_path import JointPath
 from armsim.references.path_timing import PathTiming
-from armsim.references.recorded import Recorded, of_pieces
+from armsim.references.recorded import Recorded, of_columns
 
 Array = Any  # numpy's
 
@@ -82,8 +82,8 @@ class FastestStage(NamedTuple):
                 found.append(Binding(joint, quantity, times[a], times[b]))
         return found
 
-    def joints(self) -> list[list[tuple[float, ...]]]:
-        """For each joint the quintics of time between points."""
+    def joints(self) -> Array:
+        """The coefficients of the quintics of time between points, shape (n, 6, N)."""
         s, w, begin, end, h = (x[:, None] for x in self.timing[:5])
         k = self.path.piece((self.timing.s[1:] + self.timing.s[:-1]) / 2)
         way = self.path.way(s[:-1, 0], np.diff(self.timing.s), k)
@@ -91,8 +91,7 @@ class FastestStage(NamedTuple):
         _, last_slope, last_second = self.path.at(s[1:, 0], k)
         v0, v1, a0 = slope * w[:-1], last_slope * w[1:], slope * begin + second * w[:-1] ** 2
         a1 = last_slope * end + last_second * w[1:] ** 2
-        made = (q, *quintic_hermite(h, np.zeros_like(q), v0, a0, way, v1, a1)[1:])
-        return [list(zip(*(np.broadcast_to(c, q.shape)[:, i].tolist() for c in made))) for i in range(q.shape[1])]
+        return np.stack([q, *quintic_hermite(h, np.zeros_like(q), v0, a0, way, v1, a1)[1:]]).T.swapaxes(1, 2)
 
 
 @record
@@ -109,9 +108,9 @@ class FastestMotion(Recorded):
 def fastest_motion(stages: Sequence[FastestStage]) -> Recorded:
     """The joints' motion in stages that follow each other."""
     times = [stages[0].begin] + [t for stage in stages for t in stage.times[1:].tolist()]
-    pieces = [[*chain(*parts)] for parts in zip(*(stage.joints() for stage in stages), strict=True)]
-    last = [polynomial_end(joint[-1], times[-1] - times[-2]) for joint in pieces]
-    return of_pieces(times, pieces, last)
+    columns = np.concatenate([stage.joints() for stage in stages], axis=2)
+    last = [polynomial_end(c, times[-1] - times[-2]) for c in columns[..., -1].tolist()]
+    return of_columns(times, columns.tolist(), last)
 
 
 def polynomial_end(c: Sequence[float], h: float) -> float:

@@ -71,8 +71,8 @@ def through_rows(
             h = times[k + 1] - times[k]
             ends = [[q_i[j], qd[i][j]] if qdd is None else [q_i[j], qd[i][j], qdd[i][j]] for j in (k, k + 1)]
             pieces.append((cubic_hermite if qdd is None else quintic_hermite)(h, *ends[0], *ends[1]))
-        made.append(pieces)
-    return of_pieces(times, made, [column[-1] for column in q])
+        made.append(list(zip(*pieces, strict=True)))
+    return of_columns(times, made, [column[-1] for column in q])
 
 
 def interpolated(times: Sequence[float], q: Sequence[Sequence[float]], order: int) -> Recorded:
@@ -90,26 +90,25 @@ def interpolated(times: Sequence[float], q: Sequence[Sequence[float]], order: in
     starts = np.asarray(times[:-1])
     # spline(x, k) is the k-th derivative from the right
     rates = [spline(starts, k) / math.factorial(k) for k in range(order + 1)]
-    pieces = [list(zip(*(rate[:, i].tolist() for rate in rates), strict=True)) for i in range(len(q))]
-    return of_pieces(times, pieces, [column[-1] for column in q])
+    columns = [[rate[:, i].tolist() for rate in rates] for i in range(len(q))]
+    return of_columns(times, columns, [column[-1] for column in q])
 
 
-def of_pieces(times: Sequence[float], pieces: Sequence[Sequence[Sequence[float]]], last: Sequence[float]) -> Recorded:
-    """Polynomials between times, expanded about the earlier one: of each joint the coefficients of every piece.
+def of_columns(times: Sequence[float], columns: Sequence[Sequence[Sequence[float]]], last: Sequence[float]) -> Recorded:
+    """Polynomials between times, expanded about the earlier one.
 
     Args:
         times: [s], one more than there are pieces.
-        pieces: c₀, c₁, ... of each piece, for each joint.
+        columns: For each joint c₀ of every piece, c₁ of every piece, ...
         last: Joint positions that are held in the end [rad or m].
     """
     begins = array("d", chain([-math.inf], times))
     origin = Table(begins, array("d", chain([times[0]], times)), "zero")
     tables = []
-    for of_joint, end in zip(pieces, last, strict=True):
-        columns = list(zip(*of_joint, strict=True))
-        held = [(of_joint[0][0], end)] + [(0.0, 0.0)] * (len(columns) - 1)
+    for of_joint, end in zip(columns, last, strict=True):
+        held = [(of_joint[0][0], end)] + [(0.0, 0.0)] * (len(of_joint) - 1)
         tables.append(tuple(
             Table(begins, array("d", chain([before], column, [after])), "zero")
-            for column, (before, after) in zip(columns, held, strict=True)
+            for column, (before, after) in zip(of_joint, held, strict=True)
         ))  # fmt: skip
     return Recorded(origin, tuple(tables))

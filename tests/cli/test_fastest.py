@@ -11,7 +11,7 @@ import pytest
 def test_the_shipped_scenario_tells_its_time_and_which_limit_binds(armsim, tmp_path):
     done = armsim("reference", "arm5_fastest", "--plot", "phase.png")
     assert done.code == 0
-    assert "voltage of R1" in done.out
+    assert "command of R1" in done.out  # `control.limit` is below the voltage of its motor, as in the summary
     assert done.out.splitlines()[0].startswith("arm5_fastest: the reference of arm5 holds from 0.2295")
     told = json.loads(armsim("reference", "arm5_fastest", "--json").out)
     assert {it["joint"] for it in told["binding"]} == {"R1"}
@@ -24,7 +24,7 @@ def test_a_motor_that_is_too_weak_is_told_with_the_place(armsim):
     assert done.code == 2
     text = " ".join(done.err.split())
     assert "R2 needs " in text
-    assert "times the limit of its voltage to stand still: " in text
+    assert "times the limit of its command to stand still: " in text
 
 
 def test_a_run_follows_it_and_stays_within_its_limits(armsim):

@@ -100,6 +100,10 @@ def test_a_motor_under_its_voltage_speeds_up_and_brakes_by_exponential_arcs():
     assert end_of(given) == pytest.approx(exact, rel=1e-4)
     given["control"] |= {"output": "voltage", "limit": 9}  # whichever is lower
     assert end_of(given) > exact * 1.1
+    for most, name in ((9, "command"), (15, "voltage")):
+        given["control"]["limit"] = most
+        (stage,) = armsim.reference(given).stages
+        assert {it.quantity for it in stage.bindings} == {name}
 
 
 @pytest.mark.parametrize("volts", [24.0, 30.0])
@@ -206,6 +210,22 @@ def swing(way, up, down):
 def test_friction_that_a_motor_cannot_overcome_is_told_as_such():
     with pytest.raises(FileFaults, match=r"x needs 1\.2\d* times the limit of its command to move on slowly"):
         armsim.reference(slider({}, {"friction": {"coulomb": 36}}, limit=30))
+
+
+def test_a_hump_beyond_the_motor_is_passed_by_momentum_or_refused_with_the_run_up_that_it_needs():
+    # m g L cos q against 0.9 m g L: between ±acos 0.9
+    m, g, L = 2.0, 9.81, 0.5
+    joint = {"name": "x", "type": "revolute", "mdh": {"alpha": "pi/2"}, "bodies": [{"point": {"mass": m, "center": [L, 0, 0]}}]}
+    robot = {"format": "armsim/robot/1", "name": "pendulum", "gravity": [0, 0, -g], "joints": [joint]}
+    reference = {"via": [[1.2]], "fastest": True}
+    given = scenario(robot, reference, q=[-1.2], limit=0.9 * m * g * L)
+    motion = read_scenario(given).command.reference
+    (it,) = motion.stages[0].unstoppable
+    assert it[:2] == ("x", "command")
+    assert [motion.at(t).q[0] for t in it[2:]] == pytest.approx([-math.acos(0.9), math.acos(0.9)], abs=0.04)  # its grid
+    reference["speed"] = 0.1
+    with pytest.raises(FileFaults, match=r"x needs 1\.111 times the limit of its command to stand still: 50 %"):
+        armsim.reference(given)
 
 
 @pytest.mark.slow  # arms are compiled
