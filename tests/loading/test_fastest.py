@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 from scipy.integrate import solve_ivp
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize
 
 import armsim
 from armsim import FileFaults, UsageError
@@ -49,6 +49,14 @@ def planar(limits, **motor):
     ]  # fmt: skip
     tool = {"xyz": [0.5, 0, 0]}
     return {"format": "armsim/robot/1", "name": "planar", "gravity": [0, 0, -9.81], "joints": joints, "tool": tool}
+
+
+def pendulum(motor=None):
+    """A mass at 0.5 m from a horizontal axis."""
+    joint = {"name": "x", "type": "revolute", "mdh": {"alpha": "pi/2"},
+             "bodies": [{"point": {"mass": MASS, "center": [0.5, 0, 0]}}]}  # fmt: skip
+    joint |= {"friction": {"viscous": 0.3, "coulomb": 0.4}, "motor": motor} if motor else {}
+    return {"format": "armsim/robot/1", "name": "pendulum", "gravity": [0, 0, -9.81], "joints": [joint]}
 
 
 def end_of(given):
@@ -214,11 +222,8 @@ def test_friction_that_a_motor_cannot_overcome_is_told_as_such():
 
 def test_a_hump_beyond_the_motor_is_passed_by_momentum_or_refused_with_the_run_up_that_it_needs():
     # m g L cos q against 0.9 m g L: between ±acos 0.9
-    m, g, L = 2.0, 9.81, 0.5
-    joint = {"name": "x", "type": "revolute", "mdh": {"alpha": "pi/2"}, "bodies": [{"point": {"mass": m, "center": [L, 0, 0]}}]}
-    robot = {"format": "armsim/robot/1", "name": "pendulum", "gravity": [0, 0, -g], "joints": [joint]}
     reference = {"via": [[1.2]], "fastest": True}
-    given = scenario(robot, reference, q=[-1.2], limit=0.9 * m * g * L)
+    given = scenario(pendulum(), reference, q=[-1.2], limit=0.9 * MASS * 9.81 * 0.5)
     motion = read_scenario(given).command.reference
     (it,) = motion.stages[0].unstoppable
     assert it[:2] == ("x", "command")
@@ -275,6 +280,7 @@ def test_no_profile_beside_that_of_a_random_arm_is_faster_and_within_its_limits(
     assert faster > 10
 
 
+POINTS = [[1.0, 0.4], [0.3, -0.9], [1.2, 0.6]]
 CASES = [
     {"voltage": 24, "current": 9},
     {"voltage": 30, "torque": 1.1, "speed": 140},
@@ -285,8 +291,7 @@ CASES = [
 @pytest.mark.slow  # seconds on many points
 @pytest.mark.parametrize("limits", CASES)
 def test_its_time_is_known_to_the_accuracy_that_is_promised(limits, monkeypatch):
-    points = [[1.0, 0.4], [0.3, -0.9], [1.2, 0.6]]
-    given = scenario(planar(limits), {"via": points, "profile": "spline", "fastest": True}, q=[0.1, 0.7])
+    given = scenario(planar(limits), {"via": POINTS, "profile": "spline", "fastest": True}, q=[0.1, 0.7])
     found = end_of(given)
     monkeypatch.setattr(fastest.fastest_timing, "__defaults__", (fastest.ACCURACY / 20,))
     monkeypatch.setattr(fastest, "MOST_POINTS", 20000)
@@ -303,8 +308,7 @@ def test_a_path_beyond_the_range_of_a_joint_is_refused_with_the_joint_and_the_pl
 @pytest.mark.slow  # seconds on many points
 @pytest.mark.parametrize("limits", CASES)
 def test_limits_of_full_motors_hold_between_the_points_of_the_grid_and_one_of_them_binds(limits):
-    points = [[1.0, 0.4], [0.3, -0.9], [1.2, 0.6]]
-    given = scenario(planar(limits), {"via": points, "profile": "spline", "fastest": True}, q=[0.1, 0.7])
+    given = scenario(planar(limits), {"via": POINTS, "profile": "spline", "fastest": True}, q=[0.1, 0.7])
     used = most_used(given)
     assert max(used.values()) < 1 + 5e-7
     assert max(used.values()) > 0.999
@@ -313,6 +317,61 @@ def test_limits_of_full_motors_hold_between_the_points_of_the_grid_and_one_of_th
     (stage,) = planned.stages
     bound = sum(it.to_s - it.from_s for it in stage.bindings)
     assert bound > 0.9 * planned.end
+
+
+@pytest.mark.slow  # derivatives are compiled
+def test_the_path_of_one_joint_takes_as_long_as_the_plan_of_least_time():
+    # every motion of one joint is along the same path; the plan's voltage is constant in each of its intervals
+    given = scenario(pendulum({**FULL, "limits": {"voltage": 24}}), {"via": [[0.9]], "fastest": True}, q=[-0.6])
+    given["control"]["output"] = "voltage"
+    planned = armsim.plan(given | {"plan": {"minimise": "time", "to": {"q": [0.9]}, "intervals": 80}})
+    assert planned.status == "solved"
+    assert end_of(given) == pytest.approx(planned.time, rel=fastest.ACCURACY)
+
+
+@pytest.mark.slow  # an optimisation
+def test_a_direct_method_tends_to_the_same_time_from_above():
+    # squared path speeds at points, limits by inverse dynamics in the middle between them
+    given = scenario(planar(CASES[0]), {"via": POINTS, "profile": "spline", "fastest": True}, q=[0.1, 0.7])
+    read = read_scenario(given)
+    (stage,) = read.command.reference.stages
+    path, robot = stage.path, Robot(read.arm)
+    s = path.grid(40)
+    d, N = np.diff(s), len(s) - 1
+    middle, k = (s[1:] + s[:-1]) / 2, np.arange(N)
+    q, slope, second = path.at(middle, path.piece(middle))
+
+    def unused(a, b):
+        x, u = (a + b) / 2, (b - a) / (2 * d)
+        qd, qdd = slope * np.sqrt(x)[:, None], slope * u[:, None] + second * x[:, None]
+        volts, amperes = robot.motor_demand(qd, robot.inverse_dynamics(q, qd, qdd))
+        taken = np.concatenate([volts / CASES[0]["voltage"], amperes / CASES[0]["current"]], axis=1).T
+        return np.concatenate([1 - taken, 1 + taken])
+
+    def ends(x):
+        whole = np.concatenate([[0.0], x, [0.0]])
+        return whole[:-1], whole[1:]
+
+    def derivatives(x, e=1e-6):
+        (a, b), found = ends(x), np.zeros((8, N, N + 1))
+        found[:, k, k], found[:, k, k + 1] = ((unused(*it) - unused(a, b)) / e for it in ((a + e, b), (a, b + e)))
+        return found[..., 1:-1].reshape(8 * N, N - 1)
+
+    def time(x):
+        a, b = (np.sqrt(np.maximum(it, 1e-16)) for it in ends(x))
+        h, by = 2 * d / (a + b), np.zeros(N + 1)
+        by[:-1] -= h / (a + b) / (2 * a)
+        by[1:] -= h / (a + b) / (2 * b)
+        return h.sum(), by[1:-1]
+
+    start = np.interp(s[1:-1], stage.timing.s, stage.timing.w**2) / 2
+    limits = {"type": "ineq", "fun": lambda x: unused(*ends(x)).ravel(), "jac": derivatives}
+    options = {"maxiter": 300, "ftol": 1e-9}
+    found = minimize(
+        time, start, jac=True, method="SLSQP", bounds=[(1e-6, None)] * len(start), constraints=limits, options=options
+    )
+    assert found.success
+    assert 0 < found.fun / read.command.reference.knots[-1] - 1 < 2.5e-3  # 4.5e-3 of half as many points
 
 
 @pytest.mark.slow  # seconds on many points
