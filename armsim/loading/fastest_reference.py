@@ -65,7 +65,9 @@ class FastestReference:
             try:
                 timing = fastest_timing(rows, (self.speeds[0] * (i == 0), self.speeds[1] * (i == last)))
             except Unreachable as unreachable:
-                raise self.refusal(rows, *unreachable.args) from None
+                raise self.refusal(
+                    rows, f"stretch {i + 1} of {last + 1}" if last else "it", *unreachable.args
+                ) from None
             labels = tuple((label.joint, label.quantity) for label in rows.labels)
             found.append(FastestStage(begin, path, timing, labels, rows.unheld(timing.s)))
             begin = float(found[-1].times[-1])
@@ -139,13 +141,13 @@ class FastestReference:
         quantities += ["angular speed"] * (x.angular_speed is not None)
         return rows, tuple(RowLabel(name, quantity) for quantity in quantities)
 
-    def refusal(self, rows: PathRows, s: float, binding: Sequence[int]) -> FileFaults:
-        """That no speed leads along the path at a point of it, and which limit does not let it."""
+    def refusal(self, rows: PathRows, name: str, s: float, binding: Sequence[int]) -> FileFaults:
+        """That no speed leads along a path, of that name, at a point of it, and which limit does not let it."""
         path, mend = rows.path, "lead it elsewhere, or give it a stronger motor or less load"
         begin, end = path.breaks[[0, -1]].tolist()
 
         def along(s: float) -> str:
-            return f"{100.0 * (s - begin) / (end - begin):.4g} % along it"
+            return f"{100.0 * (s - begin) / (end - begin):.4g} % along {name}"
 
         if left := out_of_range(path, self.arm.joints):
             s, found = left
@@ -156,12 +158,12 @@ class FastestReference:
                 s = there
             else:
                 found += f" {along(there)}, and no speed that the limit of {rows.labels[binding[0]]} admits leads there"
-        elif not binding:
+        elif not binding and not any(self.speeds):
             found = "limits that contradict each other at every speed"
             mend = "check the limits of acceleration and of motors"
         else:
-            found = f"no speed that the limit of {rows.labels[binding[0]]} lets go on"
-            mend = "begin or end slower, or raise that limit"
+            found = f"no speed that {f'the limit of {rows.labels[binding[0]]} lets' if binding else 'limits let'} go on"
+            mend = f"{'begin or end slower' if any(self.speeds) else 'lead it elsewhere'}, or raise that limit"
         at = np.array([s])
         q = path.at(at, path.piece(at))[0][0]
         found += f": {along(s)}, at q = [{', '.join(f'{x:.5g}' for x in q)}]"
