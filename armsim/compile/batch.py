@@ -138,7 +138,7 @@ def _print(function: Function, widths: Sequence[int], lanes: int, target: Target
             _store(inner, name, first + k, [module.operand(out, names) for out in stretch[k : k + lanes]], lanes)
         first += len(stretch)
     if repeats:
-        pairs = zip(begun, (module.operand(out, names) for out in function.outputs), strict=False)
+        pairs = zip(begun[: widths[0]], (module.operand(out, names) for out in function.outputs), strict=False)
         phis = [
             f"  %carried{i} = phi {module.real} [ {a}, %block ], [ {b}, %stepped ]" for i, (a, b) in enumerate(pairs)
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -18,13 +19,15 @@ def phase_plane(planned: PlannedMotion) -> Any:
     figure = new_figure(WIDTH, 4.0)
     axis: Any = figure.subplots()
     plain(axis)
-    spent: dict[tuple[str, str], float] = {}
+    spent = Counter[tuple[str, str]]()
     for stage in planned.stages:
         for it in stage.bindings:
-            spent[it[:2]] = spent.get(it[:2], 0.0) + it.to_s - it.from_s
-    order = sorted(spent, key=lambda label: -spent[label])[:MOST]
+            spent[it[:2]] += it.to_s - it.from_s
+    order = [label for label, _ in spent.most_common(MOST)]
+    for k, (joint, quantity) in enumerate(order):
+        axis.plot([], [], color=look(k).color, linewidth=2.2, label=f"{quantity} of {joint}")
     greatest = max(float(stage.timing.w.max()) for stage in planned.stages)
-    s, told = 0.0, set()
+    s = 0.0
     for stage in planned.stages:
         timing = stage.timing
         x = s + timing.s - timing.s[0]
@@ -34,11 +37,8 @@ def phase_plane(planned: PlannedMotion) -> Any:
         axis.plot(x, timing.w, color=GREY, linewidth=1.0)
         for k, label in enumerate(order):
             on = np.array([row >= 0 and stage.labels[row] == label for row in timing.row.tolist()])
-            if on.any():
-                shown = np.where(np.append(on, False) | np.append(False, on), timing.w, np.nan)
-                name = None if label in told else f"{label[1]} of {label[0]}"
-                axis.plot(x, shown, color=look(k).color, linewidth=2.2, label=name)
-                told.add(label)
+            shown = np.where(np.append(on, False) | np.append(False, on), timing.w, np.nan)
+            axis.plot(x, shown, color=look(k).color, linewidth=2.2)
         s = float(x[-1])
     axis.set_ylim(0.0, ROOM * greatest)
     axis.set_xlim(0.0, s)
@@ -47,6 +47,6 @@ def phase_plane(planned: PlannedMotion) -> Any:
     figure.suptitle(
         f"{planned.scenario.name}: {planned.end:.6g} s\ngrey: speeds that limits do not admit", fontsize="large"
     )
-    if told:
+    if order:
         axis.legend(loc="best", fontsize="small", title="limit that binds", framealpha=0.7)
     return figure

@@ -25,10 +25,8 @@ from armsim.references.recorded import Recorded
 from armsim.references.tool_path import Leg, Span, ToolMotion
 
 Array = Any  # numpy's
-ORDERS = {"cubic": 3, "quintic": 5}
 SAME = 1e-9  # rad or m: points that are nearer to each other are one
 LOOKED_AT = 1000  # points of a path: whether it stays within the ranges of joints
-AT_REST = (0.0, 0.0)
 LimitedPath = tuple[JointPath, Extra | None, tuple[RowLabel, ...]]  # with rows of the tool, and what they bound
 
 
@@ -50,7 +48,7 @@ class FastestReference:
         speed, acceleration = (None, None) if x.of_tool else (x.speed, x.acceleration)
         self.share = (1.0 - (x.margin or 0.0)) * (1.0 - 4.0 * HELD)
         self.limits = PathLimits(arm.heaviest, output, command, speed, acceleration, self.share)
-        self.begin, self.speeds = x.start or 0.0, tuple(x.path_speeds or AT_REST)
+        self.begin, self.speeds = x.start or 0.0, tuple(x.path_speeds or (0.0, 0.0))
 
     def stages(self, paths: Sequence[LimitedPath]) -> tuple[FastestStage, ...]:
         """The motions along paths, at rest between them."""

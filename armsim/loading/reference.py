@@ -139,7 +139,7 @@ def _fastest(
     reference: document.Reference, arm: Arm, units: JointUnits, initial_q: Scalars, limit: DriveLimit
 ) -> Reference:
     """The fastest motion along the path that a reference describes; see `build_reference`."""
-    from armsim.loading.fastest_reference import ORDERS, FastestReference  # which takes numpy
+    from armsim.loading.fastest_reference import FastestReference  # which takes numpy
     from armsim.loading.tool_reference import ToolPath
 
     x = reference if reference.of_tool else _in_si(reference, units)

@@ -108,11 +108,6 @@ class FastestMotion(Recorded):
 def fastest_motion(stages: Sequence[FastestStage]) -> Recorded:
     """The joints' motion in stages that follow each other."""
     times = [stages[0].begin] + [t for stage in stages for t in stage.times[1:].tolist()]
-    columns = np.concatenate([stage.joints() for stage in stages], axis=2)
-    last = [polynomial_end(c, times[-1] - times[-2]) for c in columns[..., -1].tolist()]
+    columns, h = np.concatenate([stage.joints() for stage in stages], axis=2), times[-1] - times[-2]
+    last = [math.fsum(x * h**k for k, x in enumerate(c)) for c in columns[..., -1].tolist()]
     return of_columns(times, columns.tolist(), last)
-
-
-def polynomial_end(c: Sequence[float], h: float) -> float:
-    """Σ cₖ hᵏ"""
-    return math.fsum(x * h**k for k, x in enumerate(c))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from armsim.reports.table import Row, force_unit, joint_cell, joint_unit, measur
 if TYPE_CHECKING:
     from armsim.arm.planned import Exceeded, Excursion, PlannedMotion
     from armsim.arm.tool_excursion import ToolExcursion
-    from armsim.references.fastest_motion import FastestStage
 
 SHORT = 0.02  # share of the time in which limits bind: shorter ones are counted
 
@@ -166,18 +165,13 @@ def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
         return {"value": turned(x.value, type), "t_s": x.t}
 
     run = planned.scenario.clock.end
+    of_fastest = (("binding", "bindings"), ("unstoppable", "unstoppable")) if planned.stages else ()
     return {
         "scenario": planned.scenario.name,
         "end": planned.end,
         "duration": run,
         "joints": joints,
         "exceeded": exceeded,
-        **({} if not planned.stages else fastest_data(planned.stages)),
+        **{key: [it._asdict() for stage in planned.stages for it in getattr(stage, of)] for key, of in of_fastest},
         **({} if tool is None else {"tool": {key: peak(key, x) for key, x in vars(tool).items()}}),
     }
-
-
-def fastest_data(stages: Sequence[FastestStage]) -> dict[str, Any]:
-    """Which limits bind along the fastest motion, and where the arm could not stop, as plain data."""
-    kinds = {"binding": "bindings", "unstoppable": "unstoppable"}
-    return {key: [it._asdict() for stage in stages for it in getattr(stage, of)] for key, of in kinds.items()}
