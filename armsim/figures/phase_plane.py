@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,11 @@ def phase_plane(planned: PlannedMotion) -> Any:
     figure = new_figure(WIDTH, 4.0)
     axis: Any = figure.subplots()
     plain(axis)
-    spent = Counter[tuple[str, str]]()
+    spent = defaultdict[tuple[str, str], float](float)
     for stage in planned.stages:
         for it in stage.bindings:
             spent[it[:2]] += it.to_s - it.from_s
-    order = [label for label, _ in spent.most_common(MOST)]
+    order = sorted(spent, key=lambda label: -spent[label])[:MOST]
     for k, (joint, quantity) in enumerate(order):
         axis.plot([], [], color=look(k).color, linewidth=2.2, label=f"{quantity} of {joint}")
     greatest = max(float(stage.timing.w.max()) for stage in planned.stages)
