@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -141,7 +142,7 @@ def sensitivity(
         mend = "give it another value by `overrides`, or leave it out of `open`"
         raise UsageError.of(f"open: {place}", "a number that may vary", f"{number:g}, which stands for absence", mend)
     variants = OpenScenario(opened, names, ENDS).variants_of(numbers)
-    results = _results(variants, numbers[0], progress, force_step)
+    results = MeasureGradients(variants).at(numbers[0], progress, force_step)
     plan, p = variants.plan, len(opened.places)
     count = len(plan.results)
     return Gradients(
@@ -169,22 +170,39 @@ def _check_present(scenario: Given, paths: Sequence[str], overrides: Overrides |
             raise UsageError.of(f"open: {path}", "a number that the files have", f"no {key}", mend)
 
 
-def _results(variants: Variants, numbers: Array, progress: Progress | None, force_step: bool) -> Array:
-    """The results of the run with derivatives: those of `TangentPlan`."""
-    check_differentiable(variants.plan.plant)
-    if variants.plan.sampled_outside:
-        mend = "write it with armsim.expr's where, clip, sin, ..., so that it can be traced"
-        raise UsageError.of("control.law", "a law with derivatives", "a Python function that is called", mend)
-    clock = replace(variants.scenario.clock, log_every=NEVER)
-    plan = TangentPlan.along(variants.plan)
-    runner = Runner(NativeEngine(plan), Job(plan, clock, values=numbers))  # type: ignore[arg-type]  # a buffer of doubles
-    if not runner.lanes.alive:
-        raise UsageError(variants.undetermined(numbers.tolist()))
-    heed(variants.adviser.one(numbers), force_step)
-    for done in runner.until(clock.steps):
-        if progress is not None:
-            progress(done, clock.steps)
-    if not runner.lanes.alive:
-        found = divergence(plan, clock, runner.lanes.left[0])
-        raise Diverged.of("sensitivity: the run diverged", "a run within all bounds", found, "take a smaller step")
-    return np.array([runner.results[name] for name in plan.results])
+class MeasureGradients:
+    """Measures of runs of one scenario, with their gradients by its open numbers.
+
+    Args:
+        variants: Of the scenario, in the numbers.
+
+    Raises:
+        UsageError: The method has no steps of a fixed length, or the law has no derivatives.
+    """
+
+    def __init__(self, variants: Variants) -> None:
+        check_differentiable(variants.plan.plant)
+        if variants.plan.sampled_outside:
+            mend = "write it with armsim.expr's where, clip, sin, ..., so that it can be traced"
+            raise UsageError.of("control.law", "a law with derivatives", "a Python function that is called", mend)
+        self._variants, self._plan = variants, TangentPlan.along(variants.plan)
+
+    @cached_property
+    def _engine(self) -> NativeEngine:
+        return NativeEngine(self._plan)
+
+    def at(self, numbers: Array, progress: Progress | None = None, force_step: bool = False) -> Array:
+        """The results of a run: those of `TangentPlan`, for p numbers; arguments and errors as of `sensitivity`."""
+        variants, plan = self._variants, self._plan
+        clock = replace(variants.scenario.clock, log_every=NEVER)
+        runner = Runner(self._engine, Job(plan, clock, values=numbers))  # type: ignore[arg-type]  # a buffer of doubles
+        if not runner.lanes.alive:
+            raise UsageError(variants.undetermined(numbers.tolist()))
+        heed(variants.adviser.one(numbers), force_step)
+        for done in runner.until(clock.steps):
+            if progress is not None:
+                progress(done, clock.steps)
+        if not runner.lanes.alive:
+            found = divergence(plan, clock, runner.lanes.left[0])
+            raise Diverged.of("sensitivity: the run diverged", "a run within all bounds", found, "take a smaller step")
+        return np.array([runner.results[name] for name in plan.results])

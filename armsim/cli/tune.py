@@ -91,7 +91,9 @@ Examples:
 )
 @click.option("--draw-cases", type=int, metavar="N", help="Draw N of them, in place of all combinations.")
 @click.option("--over", type=click.Choice(["worst", "mean"]), help="Which value of all cases counts. [default: worst]")
-@click.option("--method", type=click.Choice(["nelder_mead", "differential_evolution"]), help="[default: nelder_mead]")
+@click.option(
+    "--method", type=click.Choice(["nelder_mead", "differential_evolution", "gradient"]), help="[default: nelder_mead]"
+)
 @click.option("--trials", type=int, metavar="N", help="Most trials in each stage.")
 @click.option("--seed", type=int, metavar="K", help="Seed of the random draws. [default: 0]")
 @click.option(

@@ -160,6 +160,10 @@ class Interval:
             return min(max(self.low * math.pow(self.high / self.low, share), self.low), self.high)
         return min(max(self.low + (self.high - self.low) * share, self.low), self.high)
 
+    def slope(self, value: float) -> float:
+        """How fast a number changes with the share."""
+        return value * math.log(self.high / self.low) if self.log else self.high - self.low
+
     def share(self, value: float) -> float:
         """How far on its way a number is, 0 to 1; that of the next bound for one beyond."""
         inside = min(max(value, self.low), self.high)

@@ -1,8 +1,7 @@
-"""Which trial comes next: methods that minimise a function on the unit cube, by comparing its values alone."""
+"""Which trial comes next: methods that minimise a function on the unit cube, by comparing its values, or by its gradient."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from armsim.arrays import Array
 from armsim.tuning.objective import UNMET
 
-Cost = Callable[[Array], Array]  # shape (trials, numbers) to (trials,)
 EDGE = 0.2  # of the first simplex, as a share of the bounds
 NEAR = 1e-3  # a simplex of this size, as a share of the bounds, is at its end
 PER_NUMBER = 200  # trials by Nelder-Mead, at most
@@ -18,7 +16,21 @@ PATIENCE, SMALL = 15, 3e-3  # steps for every number, and the share by which the
 GENERATIONS = 60
 SPREAD = 1e-3  # of the costs of a population, relative to their mean, at which it is at its end
 FEWEST = 8  # trials that differential evolution makes
+PER_GRADIENT = 20  # trials by gradients, at most
+FLAT = 1e-5  # of the cost at first: a step that lowers it by less, and a slope over the bounds, at which it is least
+FAILED = 1e6  # times the cost at first: that of a run that diverges
+ABSENT = 1e-9  # of the bounds from the lower one, which may mean that something is absent
 LEAST, EACH = 16, 4  # of a population: trials, at least and for every number
+
+
+class Cost(Protocol):
+    """What is to be small."""
+
+    def __call__(self, shares: Array) -> Array:
+        """Costs of trials, shape (trials,), of shares of shape (trials, numbers)."""
+
+    def gradient(self, shares: Array) -> Array:
+        """Of a trial that has a cost, shape (numbers,), at shares of that shape."""
 
 
 class SearchMethod(Protocol):
@@ -104,6 +116,24 @@ def _alike(intermediate_result: Any) -> None:
         raise StopIteration
 
 
+def gradient(cost: Cost, start: Array, most: int | None, seed: int) -> None:
+    """The quasi-Newton method L-BFGS-B (Byrd, Lu, Nocedal and Zhu, 1995), by scipy, with exact gradients; it draws nothing."""
+    from scipy.optimize import minimize
+
+    scale = list[float]()
+
+    def valued(x: Array) -> tuple[float, Array]:
+        value = float(cost(x[None, :])[0])
+        if not np.isfinite(value):
+            return FAILED, np.zeros_like(x)
+        scale.append(abs(value) or 1.0)
+        return value / scale[0], cost.gradient(x) / scale[0]
+
+    most = most_trials("gradient", len(start), most)
+    options = {"maxfun": most, "maxiter": most, "ftol": FLAT, "gtol": FLAT}
+    minimize(valued, start, method="L-BFGS-B", jac=True, bounds=[(ABSENT, 1.0)] * len(start), options=options)
+
+
 def population_of(n: int, most: int | None = None) -> int:
     """Trials of a generation: a power of 2, which `most` is not below; 8 at least."""
     wanted = 1 << (max(LEAST, EACH * n) - 1).bit_length()
@@ -112,10 +142,14 @@ def population_of(n: int, most: int | None = None) -> int:
 
 def most_trials(method: str, n: int, most: int | None) -> int:
     """How many trials a search of n numbers makes at most."""
-    if method == "nelder_mead":
-        return most or PER_NUMBER * n
+    if method != "differential_evolution":
+        return most or (PER_NUMBER if method == "nelder_mead" else PER_GRADIENT) * n
     population = population_of(n, most)
     return population * (1 + (GENERATIONS if most is None else max(0, most // population - 1)))
 
 
-METHODS: dict[str, SearchMethod] = {"nelder_mead": nelder_mead, "differential_evolution": differential_evolution}
+METHODS: dict[str, SearchMethod] = {
+    "nelder_mead": nelder_mead,
+    "differential_evolution": differential_evolution,
+    "gradient": gradient,
+}

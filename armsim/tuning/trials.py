@@ -87,12 +87,7 @@ class Trials:
         Raises:
             Stopped: Ctrl-C came.
         """
-        kept = tuple(self.best.values())
-        rows = np.tile(kept, (len(shares), 1))
-        names = list(self._sought)
-        for k, place in enumerate(places):
-            of = self._sought[place]
-            rows[:, names.index(place)] = [of.at(share) for share in shares[:, k].tolist()]
+        rows = self.numbers(places, shares)
         found = [self._recall(stage, row) for row in rows[: len(self._written)]]
         at_once = max(1, AT_ONCE // len(self._task.cases))
         for first in range(len(found), len(rows), at_once):
@@ -106,6 +101,15 @@ class Trials:
         if self._tell is not None and math.isfinite(self.merit.objective):
             self._tell(f"best: {self.merit.objective:.5g}{' against conditions' if self.merit.violation else ''}")
         return np.array([merit.value for merit in found])
+
+    def numbers(self, places: Sequence[str], shares: Array) -> Array:
+        """All numbers of trials, shape (trials, numbers), by shares of those sought."""
+        rows = np.tile(tuple(self.best.values()), (len(shares), 1))
+        names = list(self._sought)
+        for k, place in enumerate(places):
+            of = self._sought[place]
+            rows[:, names.index(place)] = [of.at(share) for share in shares[:, k].tolist()]
+        return rows
 
     def flush(self) -> None:
         """Write the rows that wait."""

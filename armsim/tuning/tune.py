@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from armsim.arrays import Array
 from armsim.batches.runs import COMPLETE, INTERRUPTED, Runs
 from armsim.document.base import written
 from armsim.errors import FileFaults, UsageError
@@ -83,7 +84,7 @@ def tune(
         stages: Paths of `open` that are sought one set after the other; all at once unless given.
         cases: Values of cases over which the numbers must do, by path, as `armsim.sweep` varies them; all combinations.
         draw_cases: How many of them are drawn, in place of all combinations.
-        method: "nelder_mead" or "differential_evolution".
+        method: "nelder_mead", "differential_evolution" or "gradient".
         trials: How many at most in each stage; as many as suit the method unless given.
         seed: Of what is drawn.
         holds: Conditions under which a case holds; those of `subject_to`, and errors like those of the cases it is tuned at,
@@ -180,14 +181,38 @@ def _search(task: Task, trials: Trials, made: StudyFolder) -> None:
     places = [*task.sought]
     for k, stage in enumerate(task.stages, 1):
         shares = trials.begin()[[places.index(place) for place in stage]]
-
-        def cost(x: Any, k: int = k, stage: tuple[str, ...] = stage) -> Any:
-            return trials(k, stage, x)
-
-        METHODS[tuning.method](cost, shares, tuning.trials, tuning.seed + k)
+        METHODS[tuning.method](StageCost(task, trials, k, stage), shares, tuning.trials, tuning.seed + k)
     trials.flush()
     if made.status != COMPLETE:
         made.finish()
+
+
+@record
+class StageCost:
+    """What is to be small in a stage, by shares of the bounds of its numbers.
+
+    Attributes:
+        task: The tuning.
+        trials: Its trials.
+        stage: Number of the stage, from 1 on.
+        places: What is sought in it.
+    """
+
+    task: Task
+    trials: Trials
+    stage: int
+    places: tuple[str, ...]
+
+    def __call__(self, shares: Array) -> Array:
+        """The merits of trials; see `Trials`."""
+        return self.trials(self.stage, self.places, shares)
+
+    def gradient(self, shares: Array) -> Array:
+        """The derivatives of the objective at a trial."""
+        (row,) = self.trials.numbers(self.places, shares[None, :])
+        numbers = dict(zip(self.task.sought, row.tolist(), strict=True))
+        by = self.task.gradient(numbers)
+        return np.array([by[place] * self.task.sought[place].slope(numbers[place]) for place in self.places])
 
 
 def _result(task: Task, trials: Trials, made: StudyFolder, scenario: Scenario, status: str) -> TuningResult:

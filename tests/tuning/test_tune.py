@@ -59,6 +59,31 @@ def test_the_damping_that_is_found_is_the_itae_optimum_of_a_second_order_system(
     assert best.x == pytest.approx(0.7525, abs=1e-3)  # 1.505/2, not the 0.7 of Graham and Lathrop (1953)
 
 
+def test_gradients_find_several_gains_in_a_few_trials(joint):
+    """Two gains, one by its logarithm, with a minimum inside the bounds: a tenth of the trials of the simplex."""
+    asked = {"control.kp": "log:1:50", "control.kd": "0.2:5"}
+    effort = "iae + 0.01*integral(tau_J**2)"
+    ways = {
+        method: armsim.tune(joint(), asked, effort, folder=method, method=method, test={"control.target[0]": [2]})
+        for method in ("gradient", "nelder_mead")
+    }
+    quick, slow = ways["gradient"], ways["nelder_mead"]
+    assert quick.objective <= slow.objective * (1 + 1e-6)
+    for place, value in quick.values.items():
+        assert value == pytest.approx(slow.values[place], rel=1e-2)
+    assert 3 < quick.trials.done <= slow.trials.done / 4
+
+
+def test_gradients_are_refused_where_there_are_none(joint):
+    for more, found in (
+        ({"cases": {"payload.mass": [0.1, 1]}}, "cases"),
+        ({"subject_to": "max(abs(tau_J)) <= 9"}, "conditions"),
+        ({"overrides": {"integrator": {"method": "rodas"}}}, "rodas"),
+    ):
+        with pytest.raises(UsageError, match=f"found: +.*{found}"):
+            armsim.tune(joint(), {"control.kd": "0:5"}, "itae", folder="t", method="gradient", **more)
+
+
 def test_the_objective_is_what_sweep_measures_of_the_tuned_scenario(joint):
     cases = {"control.target[0]": [0.5, 1.0], "robot.joints[0].bodies[0].cylinder.mass": [8, 12]}
     found = armsim.tune(joint(), {"control.kd": "0:5"}, "itae + 0.1*overshoot", folder="t", cases=cases, trials=30)
@@ -163,23 +188,25 @@ def test_gains_that_diverge_cost_infinity_and_are_counted(joint):
 def test_a_search_that_was_stopped_anywhere_ends_with_the_bytes_of_an_undisturbed_one(method):
     asked = {"open": {"control.kp": "0:200", "control.kd": "0:10"}, "minimise": "iae", "overrides": SHORT}
     asked |= {"method": method, "trials": 90, "stages": [["control.kp"], ["control.kd"]], "seed": 3}
-    asked |= {"cases": {"payload.mass": [0, 1]}, "test": {"payload.mass": [0.5, 2]}}
+    asked |= {"cases": {"payload.mass": [0, 1]}} if method != "gradient" else {}
+    asked["test"] = {"payload.mass": [0.5, 2]}
     whole = armsim.tune("arm5_hold", folder="whole", threads=1, **asked)
 
     class Killed(Exception):
         pass
 
-    for last in (1, 40, 80, 128):
+    stops = (1, 4, 8, 10) if method == "gradient" else (1, 40, 80, 128)
+    for last in stops:
 
         def stop(done, _, last=last):
             if done >= last:
-                raise Killed if last != 80 else KeyboardInterrupt
+                raise Killed if last != stops[2] else KeyboardInterrupt
 
         try:
             interrupted = armsim.tune("arm5_hold", folder="stopped", progress=stop, **asked)
         except Killed:
             continue
-        assert (last, interrupted.status) == (80, "interrupted")
+        assert (last, interrupted.status) == (stops[2], "interrupted")
         assert interrupted.trials.done >= last
     again = armsim.tune("arm5_hold", folder="stopped", **asked)
     assert again.values == whole.values
@@ -480,11 +507,15 @@ def test_the_robust_gains_hold_500_targets_and_payloads_they_were_not_tuned_at()
 def test_a_search_keeps_to_its_trials(method, n, most):
     tried = []
 
-    def cost(x):
-        tried.extend(x)
-        return ((x - 0.3) ** 2).sum(axis=1)
+    class Bowl:
+        def __call__(self, x):
+            tried.extend(x)
+            return ((x - 0.3) ** 2).sum(axis=1)
 
-    METHODS[method](cost, np.full(n, 0.9), most, 0)
+        def gradient(self, x):
+            return 2.0 * (x - 0.3)
+
+    METHODS[method](Bowl(), np.full(n, 0.9), most, 0)
     allowed = most_trials(method, n, most)
     assert len(tried) <= max(allowed, n + 1)
     assert np.min(tried) >= 0.0
