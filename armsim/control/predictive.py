@@ -49,6 +49,7 @@ from armsim.records import mutable_record, record
 
 Rows = Sequence[Scalars]
 STREAM = 4095.0  # of random numbers; encoders have those from 0 on
+ITERATIONS = 1  # a sample
 SHARES = (1.0, 0.5, 0.25)  # of a change of the plan that are tried; where none costs less, the plan stays
 
 

@@ -6,6 +6,7 @@ import time
 from array import array
 
 from armsim.control import Controller, Predictive
+from armsim.control.predictive import ITERATIONS
 from armsim.records import record
 from armsim.simulation.result import Result
 
@@ -24,6 +25,7 @@ class SolveTimes:
         greatest: Likewise.
         budget: What one may take [s].
         missed: How many took longer.
+        iterations: Of each plan.
     """
 
     samples: int
@@ -32,6 +34,7 @@ class SolveTimes:
     greatest: float
     budget: float
     missed: int
+    iterations: int
 
 
 def solve_times(run: Result) -> SolveTimes | None:
@@ -60,4 +63,5 @@ def solve_times(run: Result) -> SolveTimes | None:
         times.append(min(tries))
         x[1:] = after
     median, most, greatest = np.quantile(times, [0.5, 0.99, 1.0]).tolist()
-    return SolveTimes(len(times), median, most, greatest, law.budget, sum(one > law.budget for one in times))
+    missed = sum(one > law.budget for one in times)
+    return SolveTimes(len(times), median, most, greatest, law.budget, missed, ITERATIONS)

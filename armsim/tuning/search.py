@@ -23,7 +23,7 @@ ABSENT = 1e-9  # of the bounds from the lower one, which may mean that something
 LEAST, EACH = 16, 4  # of a population: trials, at least and for every number
 
 
-class Cost(Protocol):
+class TrialCost(Protocol):
     """What is to be small."""
 
     def __call__(self, shares: Array) -> Array:
@@ -36,10 +36,10 @@ class Cost(Protocol):
 class SearchMethod(Protocol):
     """A method: it tries points of the unit cube, from `start` on, `most` of them at most (None: as many as suit it)."""
 
-    def __call__(self, cost: Cost, start: Array, most: int | None, seed: int) -> None: ...
+    def __call__(self, cost: TrialCost, start: Array, most: int | None, seed: int) -> None: ...
 
 
-def nelder_mead(cost: Cost, start: Array, most: int | None, seed: int) -> None:
+def nelder_mead(cost: TrialCost, start: Array, most: int | None, seed: int) -> None:
     """The downhill simplex of Nelder and Mead (1965), with coefficients for many dimensions (Gao and Han, 2012), by scipy.
 
     One trial after the other; it draws nothing.
@@ -84,7 +84,7 @@ class _Stalled:
                 raise StopIteration
 
 
-def differential_evolution(cost: Cost, start: Array, most: int | None, seed: int) -> None:
+def differential_evolution(cost: TrialCost, start: Array, most: int | None, seed: int) -> None:
     """Differential evolution (Storn and Price, 1997), by scipy: a whole generation at once, which fills the lanes."""
     from scipy.optimize import differential_evolution as evolve
     from scipy.stats import qmc
@@ -116,7 +116,7 @@ def _alike(intermediate_result: Any) -> None:
         raise StopIteration
 
 
-def gradient(cost: Cost, start: Array, most: int | None, seed: int) -> None:
+def gradient(cost: TrialCost, start: Array, most: int | None, seed: int) -> None:
     """The quasi-Newton method L-BFGS-B (Byrd, Lu, Nocedal and Zhu, 1995), by scipy, with exact gradients; it draws nothing."""
     from scipy.optimize import minimize
 

@@ -211,7 +211,7 @@ def test_with_a_budget_the_summary_tells_how_long_plans_take_and_how_many_take_t
     run = armsim.simulate(two_link(), {"control.budget": 100})
     plans = run.facts.plans
     assert 0.0 < plans.median <= plans.percentile_99 <= plans.greatest < plans.budget == 100
-    assert (plans.samples, plans.missed) == (len(run.t), 0)
+    assert (plans.samples, plans.missed, plans.iterations) == (len(run.t), 0, 1)
     hurried = armsim.simulate(two_link(), {"control.budget": 1e-9})
     assert hurried.facts.plans.missed == len(run.t)
     assert hurried.table.tolist() == run.table.tolist()
