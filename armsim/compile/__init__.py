@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from armsim.compile.batch import BatchKernel
     from armsim.compile.loop import SteppingLoop
     from armsim.compile.loop_body import LoopBody
+    from armsim.compile.single import evaluated
 
-__all__ = ["BatchKernel", "LoopBody", "SteppingLoop"]
-__getattr__ = opened(__name__, {"BatchKernel": "batch", "LoopBody": "loop_body", "SteppingLoop": "loop"})
+__all__ = ["BatchKernel", "LoopBody", "SteppingLoop", "evaluated"]
+__getattr__ = opened(
+    __name__, {"BatchKernel": "batch", "LoopBody": "loop_body", "SteppingLoop": "loop", "evaluated": "single"}
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 
 from armsim.compile.environment import enter_and_leave
@@ -12,7 +12,7 @@ from armsim.compile.ir import Module
 from armsim.compile.kernel import compiled
 from armsim.compile.lower import lower
 from armsim.compile.tables import looked_up
-from armsim.compile.target import Library, Target, host
+from armsim.compile.target import Library, Target, host, is_open
 from armsim.expr import Expr, Function
 
 
@@ -47,6 +47,18 @@ class SingleKernel:
         It returns the index of the first result out of bounds (NaN counts as such), or -1.
         """
         return self.code.function("once", ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+
+
+@lru_cache(maxsize=8)
+def _kernel(function: Function) -> SingleKernel:
+    return SingleKernel(function, target=host().quick if is_open() else host())
+
+
+def evaluated(function: Function, numbers: Sequence[float]) -> Sequence[float]:
+    """The results of a function on numbers, by code that is soon made, for some evaluations."""
+    given, results = (ctypes.c_double * len(numbers))(*numbers), (ctypes.c_double * len(function.outputs))()
+    _kernel(function).call(ctypes.addressof(given), ctypes.addressof(results))
+    return list(results)
 
 
 def _print(function: Function, bounds: Sequence[float], target: Target) -> str:

@@ -15,9 +15,10 @@ from armsim.expr.function import Function, innermost, shared, trace
 from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import OPERATIONS, replay
 from armsim.expr.scan import scan
-from armsim.expr.tree import Structure, flatten, leaves, mapped, unflatten
+from armsim.expr.tree import flatten, leaves, mapped, unflatten
 
 _differentiable: ContextVar[bool] = ContextVar("differentiable", default=False)
+Evaluate = Callable[[Function, Sequence[Any]], Sequence[Any]]  # the results of a function on numbers
 DIRECTIONS = 4  # in which a text with scans is differentiated at once
 
 
@@ -82,19 +83,21 @@ def jacobian(function: Function, wrt: Sequence[int] | None = None, of: Sequence[
 
 
 def with_jacobian(
-    body: Callable[..., Any], wrt: Sequence[int], name: str, dense: bool = False
+    body: Callable[..., Any],
+    wrt: Sequence[int],
+    name: str,
+    evaluate: Evaluate = replay,
 ) -> Callable[..., tuple[Any, Any]]:
     """`body` and its Jacobian as one function; in a graph it is one call, as by `shared`. Calls in it are inlined.
 
-    On numbers it is traced at the first call and replayed; numbers that `body` closes over keep their values of that call.
+    On numbers it is traced at the first call; numbers that `body` closes over keep their values of that call.
 
     Args:
         body: Takes trees of scalars, returns one (see `armsim.expr.tree`). It may capture expressions of the graph it is
             called in; they are held constant.
         wrt: Indices of the arguments to differentiate by.
         name: Name of the function in generated code.
-        dense: Whether on numbers the values alone are traced, and differentiated in all directions at once at every call. The
-            text of a Jacobian grows with the square of the size of a body, this one with the size. The last bits may differ.
+        evaluate: Evaluates the traced function on numbers.
 
     Returns:
         A function of the same arguments. It returns the value, and its derivatives: the value's tree with each leaf replaced
@@ -102,19 +105,14 @@ def with_jacobian(
     """
     on_numbers: dict[Any, tuple[Function, Any]] = {}
 
-    def value_of(args: Sequence[Any]) -> tuple[list[Any], Structure | None]:
+    def both(*args: Any) -> tuple[Any, Any]:
         value, form = flatten(body(*args))
         graph = innermost(leaves(args))
         assert graph is not None
-        return inlined(value, graph), form
-
-    def with_slopes(value: Sequence[Any], form: Structure | None, rows: Sequence[Any], args: Sequence[Any]) -> Any:
+        values = inlined(value, graph)
         structure = flatten(tuple(args[i] for i in wrt))[1]
-        return unflatten(form, value), unflatten(form, [unflatten(structure, row) for row in rows])
-
-    def both(*args: Any) -> tuple[Any, Any]:
-        value, form = value_of(args)
-        return with_slopes(value, form, partials(value, leaves([args[i] for i in wrt])), args)
+        rows = partials(values, leaves([args[i] for i in wrt]))
+        return unflatten(form, values), unflatten(form, [unflatten(structure, row) for row in rows])
 
     in_graph = shared(both, name)
 
@@ -127,36 +125,17 @@ def with_jacobian(
             forms: list[Any] = []
 
             def flat(*x: Any) -> list[Any]:
-                inner = unflatten(structure, x)
-                results, form = value_of(inner) if dense else flatten(both(*inner))
+                results, form = flatten(both(*unflatten(structure, x)))
                 forms.append(form)
                 return results
 
             function = trace(flat, [f"x{i}" for i in range(len(given))], name)
             on_numbers[structure] = function, forms[0]
         function, form = on_numbers[structure]
-        numbers = [*given, *function.graph.captured]
-        if dense:
-            places = unflatten(structure, range(len(given)))
-            value, rows = dense_jacobian(function, numbers, leaves([places[i] for i in wrt]))
-            return with_slopes(value, form, rows, args)
-        made: tuple[Any, Any] = unflatten(form, replay(function, numbers))
+        made: tuple[Any, Any] = unflatten(form, evaluate(function, [*given, *function.graph.captured]))
         return made
 
     return call
-
-
-def dense_jacobian(
-    function: Function, numbers: Sequence[float], wrt: Sequence[int]
-) -> tuple[list[float], list[list[float]]]:
-    """The outputs of a function on numbers, and its Jacobian by the inputs of these places, a row for each output."""
-    import numpy as np
-
-    seeds: list[Partials] = [{} for _ in numbers]
-    for place, direction in zip(wrt, np.eye(len(wrt)), strict=True):
-        seeds[place] = {0: direction}
-    found = ForwardMode(function, numbers, seeds)
-    return found.outputs, [row[0].tolist() if row else [0.0] * len(wrt) for row in found.rows]
 
 
 def inlined(outputs: Sequence[Any], graph: Graph) -> list[Any]:

@@ -20,7 +20,7 @@ from armsim.expr.scalar import either, fma, is_number, lookup, where
 from armsim.expr.scan import Scan, Series, parts, scan
 from armsim.expr.tree import leaves
 
-# a sparse row of the Jacobian, by the index of the seed: scalars, or on numbers arrays of derivatives in many directions
+# a sparse row of the Jacobian, by the index of the seed
 Partials = dict[int, Any]
 Sparsity = frozenset[int]
 NONE: Sparsity = frozenset()
@@ -59,7 +59,9 @@ class ForwardMode:
         self._sparsity, self._patterns = pattern or sparsity(function, [*map(_keys, seeds)], wanted)
         self._callee_of: dict[Expr, Callee] = {}
         self._slopes: dict[Expr, list[Any]] = {}
-        self._graph = innermost([*given, *(x for seed in seeds if isinstance(seed, dict) for x in seed.values())])
+        graph = innermost([*given, *(x for seed in seeds if isinstance(seed, dict) for x in seed.values())])
+        assert graph is not None
+        self._graph = graph
         nodes = function.live()
         self._values = self._evaluated(function, nodes, given)
         self._known: dict[Expr, Any] = {}
@@ -125,8 +127,6 @@ class ForwardMode:
 
     def _called(self, function: Function, args: Sequence[Any]) -> list[Any]:
         graph = innermost([*args]) or self._graph
-        if graph is None:
-            return replay(function, args)
         node = graph.node("call", function, *args)
         return [graph.node("out", node, i) if isinstance(x, Expr) else x for i, x in enumerate(function.outputs)]
 
@@ -146,7 +146,7 @@ class ForwardMode:
             width, pattern = array_columns(node), self._patterns[node]
             rows = [node.args[i : i + width] for i in range(1, len(node.args), width)]
             tangents = [[*map(self._filled, row, pattern)] for row in rows]
-            return tangents if self._graph is None else Series.of(self._graph, tangents)
+            return Series.of(self._graph, tangents)
         if node.op == "item":
             array, row, column = node.args
             return self._of(array)[int(row)][int(column)]

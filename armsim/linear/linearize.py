@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from armsim.arm.integration import check_creep, real_number
 from armsim.clock import NEVER
+from armsim.compile import evaluated
 from armsim.control import Controller
 from armsim.document.timing import WHOLE
 from armsim.errors import Diverged, UsageError
@@ -69,7 +70,7 @@ def linearize(
         t, state = at, _land(scenario, plant, state, steps, rest)
     elif scenario.clock.samples_at(steps):
         state = plant.sample(t, state)
-    about = linearize_plant(replace(plant, creep=creep), t, state)
+    about = linearize_plant(replace(plant, creep=creep), t, state, evaluated)
     return linear_model(about, scenario, "the start" if t == 0.0 else f"t = {t:g} s")
 
 
@@ -104,7 +105,7 @@ def _about_target(scenario: Scenario, at: float, creep: float | None) -> LinearM
     plant = make_plant(scenario)
     target, rates, t = aimed_at(plant, command, scenario.clock.steps * scenario.dt)
     state = steady_state(plant, t, target, rates)
-    return linear_model(linearize_plant(replace(plant, creep=creep), t, state), scenario, "the target")
+    return linear_model(linearize_plant(replace(plant, creep=creep), t, state, evaluated), scenario, "the target")
 
 
 def _steps(scenario: Scenario, at: float) -> tuple[int, float]:

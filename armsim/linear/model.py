@@ -12,6 +12,7 @@ from armsim.actuation import motor as dc
 from armsim.arm.arrays import number_array
 from armsim.arm.overload import needs
 from armsim.arrays import Array, ArrayLike
+from armsim.compile import evaluated
 from armsim.control import OpenLoop
 from armsim.dynamics import two_mass_systems
 from armsim.errors import UsageError
@@ -197,7 +198,7 @@ class LinearModel(LinearSystem):
         for i, motor in plant.inductive.items():
             name = f"current_{plant.arm.joints[i].name}"
             state[plant.slots.index(name)] = dc.current_under(motor, dc.supplied(motor, u[i]), 0.0)
-        model = linear_model(linearize_plant(plant, t, state), self.scenario, f"{self.place}, at rest")
+        model = linear_model(linearize_plant(plant, t, state, evaluated), self.scenario, f"{self.place}, at rest")
         if not model.is_equilibrium:
             left = np.abs(model.mass_matrix @ model.about.qdd)
             short = int(left.argmax())

@@ -15,6 +15,7 @@ import numpy as np
 
 from armsim import document
 from armsim.arrays import Array
+from armsim.compile import evaluated
 from armsim.control import Constant, Controller, FeedbackLaw, Pid, StateFeedback
 from armsim.document.timing import WHOLE
 from armsim.errors import UsageError
@@ -154,7 +155,7 @@ class Regulator:
         )
         plant = replace(about.plant, command=command)
         state = plant.parts(steady_state(plant, about.t, about.q, about.qd))
-        feedback = Linearizer(plant).law_at(about.t, state)
+        feedback = Linearizer(plant, evaluated).law_at(about.t, state)
         assert feedback is not None
         return closed_by(self._plant[0], feedback, replace(about, plant=plant, law=feedback).remembered)
 

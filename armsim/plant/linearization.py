@@ -16,9 +16,10 @@ from functools import cached_property
 from typing import Any
 
 from armsim.control import Controller, Memory, linear_slots
-from armsim.dynamics import frame_pose, held_solver, is_large
+from armsim.dynamics import frame_jacobian, held_solver, is_large
 from armsim.errors import UsageError
-from armsim.expr import Scalar, Scalars, both, differentiable, flatten, leaves, unflatten, where, with_jacobian
+from armsim.expr import Scalar, Scalars, both, differentiable, flatten, leaves, replay, unflatten, where, with_jacobian
+from armsim.expr.derivative import Evaluate
 from armsim.integrate import Motion
 from armsim.plant.driven import held
 from armsim.plant.plant import Plant
@@ -180,26 +181,25 @@ class Linearizer:
 
     Args:
         plant: The plant. Where a number of it or of the state is an expression, so are those of the linearisation.
+        evaluate: Evaluates the equations of large arms and their derivatives on numbers.
 
     Raises:
         UsageError: It is a rule about steps, which has no derivatives.
     """
 
-    def __init__(self, plant: Plant) -> None:
+    def __init__(self, plant: Plant, evaluate: Evaluate = replay) -> None:
         if plant.step_rule is not None:
             raise UsageError(str(plant.step_rule.no_derivatives))
         self.plant = plant
         output = None if plant.command is None else plant.command.output
         self._driven = replace(held(plant, output), method="explicit_euler", audit=False)
-        moving = plant.arm.mechanism
-        large = is_large(moving)
-        self._equations = with_jacobian(self._residual, (0, 1, 2, 3), "equations", large)
-        self._tool = with_jacobian(lambda q: [*frame_pose(moving, q, moving.tool).position], (0,), "tool", large)
-        self._feedback = with_jacobian(self._commanded, (0, 1, 2, 3), "feedback", large)
+        evaluate = evaluate if is_large(plant.arm.mechanism) else replay
+        self._equations = with_jacobian(self._residual, (0, 1, 2, 3), "equations", evaluate)
+        self._feedback = with_jacobian(self._commanded, (0, 1, 2, 3), "feedback", evaluate)
 
     def at(self, t: float, state: Scalars) -> Linearization:
         """The plant linearised about a state at time t [s]; for the state see `Plant.slots`."""
-        plant, n = self.plant, self.plant.arm.n
+        plant, n, mechanism = self.plant, self.plant.arm.n, self.plant.arm.mechanism
         x = plant.parts(state)
         u: Scalars = []
         if plant.command is not None:
@@ -231,7 +231,7 @@ class Linearizer:
             Fi=Fi,
             Fu=Fu if u else [[float(i == j) for j in range(n)] for i in range(len(x.q))],
             I=[[*by.q, *by.v, *by_i, *by_u] for by, by_u, by_i, _ in rates],
-            tool=[by_q for (by_q,) in self._tool(x.q)[1]],
+            tool=[[*row] for row in frame_jacobian(mechanism, x.q, mechanism.tool)[3:]],
             law=self.law_at(t, x),
         )
 
@@ -290,18 +290,19 @@ def _linear(memory: Memory) -> Memory:
     return replace(memory, kept=replace(memory.kept, plan=[]), encoded=encoded)
 
 
-def linearize(plant: Plant, t: float, state: Sequence[float]) -> Linearization:
+def linearize(plant: Plant, t: float, state: Sequence[float], evaluate: Evaluate = replay) -> Linearization:
     """A plant linearised about a state.
 
     Args:
         plant: The plant; its numbers are floats.
         t: Time [s].
         state: See `Plant.slots`.
+        evaluate: See `Linearizer`.
 
     Raises:
         UsageError: It is a rule about steps, which has no derivatives.
     """
-    return Linearizer(plant).at(t, state)
+    return Linearizer(plant, evaluate).at(t, state)
 
 
 def with_stop(about: Linearization, i: int, stiffness: Scalar, damping: Scalar) -> Linearization:

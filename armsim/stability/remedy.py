@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from armsim.compile import evaluated
 from armsim.formulas.formula import FormulaError
 from armsim.integrate import METHODS
 from armsim.plant import Linearizer, Plant
@@ -33,7 +34,7 @@ def remedy(plant: Plant, dt: float, states: Sequence[tuple[float, Sequence[float
     """
     if plant.integrator.adaptive is not None or not is_judged(plant):
         return None
-    linearizer = Linearizer(plant)
+    linearizer = Linearizer(plant, evaluated)
     n = plant.arm.mechanism.n
     calm = [found for found in states if dt * max(map(abs, found[1][n : 2 * n])) <= FAR]
     for t, state in [*calm[:: max(1, len(calm) // LOOKS)], *calm[-1:]]:
