@@ -13,6 +13,7 @@ import armsim
 from armsim import Diverged, UsageError
 from armsim.files.shipped import shipped_path
 from armsim.integrate import METHODS, bracket
+from tests.dynamics.test_recursion import large
 
 FIXED = [name for name, method in METHODS.items() if method.step is not None]
 WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}  # central differences of order 8
@@ -199,3 +200,21 @@ def test_what_has_no_derivatives_is_refused_by_name():
     found = armsim.sensitivity(run, path, "energy")
     with pytest.raises(KeyError, match="kinetic_energy_J"):
         found["iae"]
+
+
+@pytest.mark.slow
+def test_a_large_arm_has_the_difference_quotients_of_its_runs():
+    robot = large(17, "tree")
+    for joint in robot["joints"]:
+        joint["friction"] = {"viscous": 0.05}
+    start = {"q": [0.1 * i for i in range(17)], "qd": [0.5] * 17}
+    run = scenario(robot, "semi_implicit_euler", initial=start, duration=20 * H)
+    mass, viscous = "robot.joints[J12].bodies[0].inertia.mass", "robot.joints[J2].friction.viscous"
+    at = {mass: robot["joints"][12]["bodies"][0]["inertia"]["mass"], viscous: 0.05, "initial.qd[5]": 0.5}
+    measures = ["final(q_J1)", "final(qd_J16)", "energy"]
+    found = armsim.sensitivity(run, [*at], measures)
+    for k, (path, x) in enumerate(at.items()):
+        ends = [armsim.sensitivity(run, [*at], measures, {path: x * (1.0 + way)}).values for way in (1e-4, -1e-4)]
+        quotients = (ends[0] - ends[1]) / (2e-4 * x)
+        assert found.by[:, k] == pytest.approx(quotients, rel=1e-6, abs=1e-6 * np.abs(quotients).max())
+        assert (np.abs(quotients) > 1e-6).any()
