@@ -120,7 +120,7 @@ class Reference(Move):
     )
     speed = limit("speed, where there are no `times`", "rad/s or m/s", "1.5", "none")
     acceleration = limit("acceleration", "rad/s² or m/s²", "4", "none; needed with `speed`")
-    jerk = limit("jerk", "rad/s³ or m/s³", "40", "none; `jerk_limited` needs it")
+    jerk = limit("jerk", "rad/s³ or m/s³", "40", "none; `jerk_limited` needs it, `fastest` takes it")
     start = Number("s", minimum=0, doc="when a motion within limits begins", note="0", example="0.5")
     ends = Choice("clamped", "natural", doc="a `spline`'s ends: at rest, or without acceleration", note="`clamped`")
     amplitude = PerJoint(
@@ -306,6 +306,8 @@ class Reference(Move):
         ):
             mend = "give a second point, or a time above 0; a pose that is only held is `target`"
             context.below("times").add(times.place, "a motion", "one point, from the start on", mend)
+        elif self.profile == "spline" and self.given("jerk"):
+            context.below("jerk").add(self.place_of("jerk"), *self.unwanted("jerk", Rule()))
         elif times is None and self.profile == "minimum_jerk" and many > 1:
             expected = "times for minimum_jerk through several points"
             mend = "write `times`, or `profile: spline` through the points, or `quintic` with a stop at each"
@@ -360,7 +362,7 @@ def _rules() -> tuple[Rule, ...]:
     of_tool = ("through", "rpy", "quaternion", "blend", "frame", "orientation", "angular_speed")
     every: dict[Any, tuple[str, ...]] = {
         "via": waves + of_file + of_tool,
-        "csv": ("profile", "times", "jerk", "ends", *waves, *of_tool),
+        "csv": ("profile", "times", "ends", *waves, *of_tool),
         "q": ("profile", *of_points, *waves, *of_file, *of_tool, *of_fastest),
         "line": ("through", *waves, *of_file),
         "arc": waves + of_file,
@@ -387,18 +389,18 @@ def _rules() -> tuple[Rule, ...]:
         )
     return (
         *rules,
-        Rule("fastest", (True,), without=("times", "jerk", "ends")),
+        Rule("fastest", (True,), without=("times", "ends")),
         Rule("fastest", (False,), without=("margin", "path_speeds")),
-        Rule("fastest", (False,), given=("csv",), without=("speed", "acceleration", "start")),
+        Rule("fastest", (False,), given=("csv",), without=(*LIMITS, "start")),
         Rule(given=("times",), without=(*LIMITS, "start", "angular_speed")),
         Rule("profile", ("jerk_limited",), needs=LIMITS, without=("times",)),
         Rule("profile", ("steps",), needs=("times",)),
-        Rule("profile", ("cubic", "trapezoid", "spline"), without=("jerk",)),
+        Rule("profile", ("cubic", "trapezoid"), without=("jerk",)),
         Rule("profile", (*STRAIGHT, "minimum_jerk", "steps"), without=("ends",)),
         Rule("fastest", (False,), given=("speed",), absent=("times",), needs=("acceleration",)),
         Rule(given=("speed",), without=("ends",)),
         Rule("fastest", (False,), given=("acceleration",), absent=("times",), needs=("speed",)),
-        Rule(given=("jerk",), absent=("times",), needs=("speed",)),
+        Rule("fastest", (False,), given=("jerk",), absent=("times",), needs=("speed",)),
         Rule("fastest", (False,), given=("start",), absent=("times",), needs=("speed",)),
     )
 

@@ -53,7 +53,7 @@ class PathRows:
         path: The path.
         limits: Of the arm.
         extra: Of the tool.
-        labels: What its rows bound.
+        labels: What its rows bound, and those of jerk behind them.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class PathRows:
     def at(self, s: Array, k: Array) -> Array:
         """Rows at path parameters, by the pieces k."""
         motion = self.path.at(s, k)
-        return self._along(s, k, motion, np.sign(motion[1]))
+        return self.along(s, k, motion, np.sign(motion[1]))
 
     def between(self, begin: Array, end: Array) -> Array:
         """Rows at parts of intervals, shape (N, R, parts, 4)."""
@@ -75,10 +75,10 @@ class PathRows:
         motion = self.path.at(s, k)
         direction = np.sign(motion[1]).reshape(*parts.shape, -1)
         direction[:, ENDS] = direction[:, [MIDDLE]]  # at an end a joint may turn back
-        rows = self._along(s, k, motion, direction.reshape(len(s), -1)).reshape(*parts.shape, -1, 4)
+        rows = self.along(s, k, motion, direction.reshape(len(s), -1)).reshape(*parts.shape, -1, 4)
         return np.ascontiguousarray(np.swapaxes(rows, 1, 2))
 
-    def _along(self, s: Array, k: Array, motion: tuple[Array, Array, Array], direction: Array) -> Array:
+    def along(self, s: Array, k: Array, motion: tuple[Array, Array, Array], direction: Array) -> Array:
         """Rows of a motion q, q' and q'' with the directions of the joints."""
         rows = self.limits.rows(*motion, direction)
         if self.extra is None:
@@ -115,7 +115,7 @@ class LimitGrid:
         self.rows, self.s, count = rows, s, len(s) - 1
         self.given = rows.between(s[:-1], s[1:])
         self.inertia = float(np.abs(self.given[..., 0]).max())
-        self.less, self.share = np.zeros((count, len(rows.labels))), self.shares()
+        self.less, self.share = np.zeros(self.given.shape[:2]), self.shares()
         self.urge = np.ones_like(self.less)
         self.pieces = self.admitted(np.full(count, True))
 

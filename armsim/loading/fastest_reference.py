@@ -13,6 +13,7 @@ from armsim.errors import FileFaults, UsageError
 from armsim.expr import Expr
 from armsim.files.faults import Fault
 from armsim.loading.fastest import HELD, Extra, PathRows, fastest_timing
+from armsim.loading.jerk_limits import JerkLimits, within_jerk
 from armsim.loading.path_limits import PathLimits, RowLabel
 from armsim.loading.phase_plane import Unreachable
 from armsim.loading.tool_motion import Blocked, Follower
@@ -48,6 +49,7 @@ class FastestReference:
         speed, acceleration = (None, None) if x.of_tool else (x.speed, x.acceleration)
         self.share = (1.0 - (x.margin or 0.0)) * (1.0 - 4.0 * HELD)
         self.limits = PathLimits(arm.heaviest, output, command, speed, acceleration, self.share)
+        self.jerk = None if x.jerk is None else self.share * np.array(x.jerk)
         self.begin, self.speeds = x.start or 0.0, tuple(x.path_speeds or (0.0, 0.0))
 
     def stages(self, paths: Sequence[LimitedPath]) -> tuple[FastestStage, ...]:
@@ -55,19 +57,23 @@ class FastestReference:
         found: list[FastestStage] = []
         begin, last = self.begin, len(paths) - 1
         for i, (path, extra, more) in enumerate(paths):
-            rows = PathRows(path, self.limits, extra, more)
-            if not rows.labels:
+            jerk = None if self.x.of_tool and extra is None else self.jerk
+            names = [joint.name for joint in self.arm.joints] if extra is None else [self.x.frame or "tool"]
+            jerks = (RowLabel(name, "jerk") for name in names * (2 * (jerk is not None)))
+            rows = PathRows(path, self.limits, extra, (*more, *jerks))
+            if not self.limits.labels and not more:
                 raise self.fault(
                     "a limit that bounds the motion", "none", "add for example `speed: 1, acceleration: 4`"
                 )
             try:
                 timing = fastest_timing(rows, (self.speeds[0] * (i == 0), self.speeds[1] * (i == last)))
+                if jerk is not None:
+                    timing = within_jerk(JerkLimits(rows, jerk), timing)
             except Unreachable as unreachable:
                 raise self.refusal(
                     rows, f"stretch {i + 1} of {last + 1}" if last else "it", *unreachable.args
                 ) from None
-            labels = tuple((label.joint, label.quantity) for label in rows.labels)
-            found.append(FastestStage(begin, path, timing, labels, rows.unheld(timing.s)))
+            found.append(FastestStage(begin, path, timing, tuple(rows.labels), rows.unheld(timing.s)))
             begin = float(found[-1].times[-1])
         return tuple(found)
 
@@ -183,7 +189,7 @@ def too_weak(rows: PathRows, s: float, binding: Sequence[int]) -> tuple[bool, fl
     """
     at = np.union1d(rows.path.grid(LOOKED_AT), [s])
     slow, k = rows.at(at, rows.path.piece(at)), int(np.searchsorted(at, s))
-    way = np.sign(slow[k, binding[0], 0]) if binding else 0.0
+    way = np.sign(slow[k, binding[0], 0]) if binding and binding[0] < slow.shape[1] else 0.0
     over = np.where(slow[..., 0] * way >= 0.0, slow[..., 3], -1.0)
     passed = np.flatnonzero(over.max(axis=1) <= 0.0)
     beyond = np.setdiff1d(np.arange(k, len(at)), passed)

@@ -257,7 +257,8 @@ class PhasePlane:
         if (w < 0.0).any():
             raise Unreachable(float(self.s[(w < 0.0).argmax()]), ())
         w, tops = np.append(start, w), np.append(self.left[..., 1].max(axis=1), self.right[-1, :, 1].max())
-        return PathTiming(self.s, w, begin, last, durations(self.s, w, begin, last), tops, np.zeros(len(begin), int))
+        h, row = durations(self.s, w, begin, last), np.zeros(len(begin), int)
+        return PathTiming(self.s, w, begin, last, h, tops, row, np.diff(self.s))
 
 
 def swept(kernel: BatchKernel, start: Array, items: Array) -> Array:

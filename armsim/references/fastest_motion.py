@@ -86,7 +86,7 @@ class FastestStage(NamedTuple):
         """The coefficients of the quintics of time between points, shape (n, 6, N)."""
         s, w, begin, end, h = (x[:, None] for x in self.timing[:5])
         k = self.path.piece((self.timing.s[1:] + self.timing.s[:-1]) / 2)
-        way = self.path.way(s[:-1, 0], np.diff(self.timing.s), k)
+        way = self.path.way(s[:-1, 0], self.timing.way, k)
         q, slope, second = self.path.at(s[:-1, 0], k)
         _, last_slope, last_second = self.path.at(s[1:, 0], k)
         v0, v1, a0 = slope * w[:-1], last_slope * w[1:], slope * begin + second * w[:-1] ** 2

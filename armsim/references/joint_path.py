@@ -44,6 +44,14 @@ class JointPath(NamedTuple):
         slope[np.abs(slope) < STILL * np.abs(slope).max(axis=1, keepdims=True)] = 0.0
         return q, slope, second
 
+    def third(self, s: Array, k: Array) -> Array:
+        """The third derivative of joint positions by s, by the pieces k, shape (m, n)."""
+        c, x = self.coefficients[k], (s - self.breaks[k])[:, None]
+        found = np.zeros(c.shape[:2])
+        for i in reversed(range(3, c.shape[2])):
+            found = found * x + i * (i - 1) * (i - 2) * c[..., i]
+        return found
+
     def way(self, s: Array, delta: Array, k: Array) -> Array:
         """q(s + delta) - q(s) by the pieces k, shape (m, n), to the digits of delta, however small."""
         c, x, delta = self.coefficients[k], (s - self.breaks[k])[:, None], delta[:, None]

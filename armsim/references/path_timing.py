@@ -20,6 +20,7 @@ class PathTiming(NamedTuple):
         h: Duration of each interval [s].
         top: The greatest speed that limits admit at each point.
         row: The row that is nearest to its limit in each interval.
+        way: Length of each interval, to its own digits.
     """
 
     s: Array
@@ -29,6 +30,7 @@ class PathTiming(NamedTuple):
     h: Array
     top: Array
     row: Array
+    way: Array
 
 
 def durations(s: Array, w: Array, begin: Array, end: Array) -> Array:
@@ -43,7 +45,7 @@ def durations(s: Array, w: Array, begin: Array, end: Array) -> Array:
 
 def halved(timing: PathTiming, i: Array) -> PathTiming:
     """The same motion with a point more in some intervals, at about half their time."""
-    s, w, begin, end, _, top, row = timing
+    s, w, begin, end, _, top, row, _ = timing
     delta, sum_ = np.diff(s)[i], w[1:][i] + w[i]
     part = np.where(sum_ > 0.0, (3.0 * w[i] + w[1:][i]) / (4.0 * np.where(sum_ > 0.0, sum_, 1.0)), 0.5)
     u = begin[i] + (end - begin)[i] * part
@@ -53,7 +55,7 @@ def halved(timing: PathTiming, i: Array) -> PathTiming:
         np.insert(a, i + 1, x) for a, x in ((s, s[i] + part * delta), (w, speed), (begin, u), (top, least))
     )
     end = np.insert(end, i, u)
-    return PathTiming(s, w, begin, end, durations(s, w, begin, end), top, np.insert(row, i, row[i]))
+    return PathTiming(s, w, begin, end, durations(s, w, begin, end), top, np.insert(row, i, row[i]), np.diff(s))
 
 
 def divided(timing: PathTiming, parts: Array) -> PathTiming:

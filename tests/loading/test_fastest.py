@@ -199,6 +199,70 @@ def test_a_joint_that_turns_back_alone_passes_with_the_acceleration_of_either_si
     assert read.knots[-1] == pytest.approx(expected, rel=1e-4)
 
 
+KEPT = 1 - 4 * fastest.HELD  # share of every limit that is used
+
+
+@pytest.mark.parametrize("jerk", [10, 40, 1e5])
+def test_bounds_of_speed_acceleration_and_jerk_make_it_the_seven_segments_of_point_to_point_motions(jerk):
+    limits = {"speed": 0.9, "acceleration": 4, "jerk": jerk}
+    profile = {key: KEPT * x for key, x in limits.items()} | {"fastest": False}
+    assert end_of(slider(limits)) == pytest.approx(end_of(slider(profile)), rel=1e-6)
+
+
+def jerks(motion, parts=9):
+    """The third derivative at and between the points of a table of polynomials, shape (m, n)."""
+    begins = np.array(motion.origin.y)[1:-1]
+    t = np.outer(np.diff(np.append(begins, motion.knots[-1])), np.linspace(0, 1, parts)).ravel()
+    c = [[np.repeat(np.array(table.y)[1:-1], parts) for table in joint] for joint in motion.coefficients]
+    return np.array([sum(x * k * (k - 1) * (k - 2) * t ** (k - 3) for k, x in enumerate(of) if k > 2) for of in c]).T
+
+
+def test_bounded_jerk_makes_a_motor_slower_by_less_the_more_there_is_and_neither_is_exceeded():
+    limits = {"motor": {"Kp": 4.0, "Ra": 2.0, "limits": {"voltage": 12.0}}}
+    free, ends = end_of(slider({}, limits)), []
+    for jerk in (1e3, 1e6):
+        given = slider({"jerk": jerk}, limits)
+        motion = read_scenario(given).command.reference
+        ends.append(motion.knots[-1])
+        assert 1 - 1e-5 < np.abs(jerks(motion)).max() / jerk < 1
+        assert 1 - 1e-4 < surveyed.used(given)["motor's voltage"] < 1
+        assert np.abs([motion.at(t).qdd[0] for t in (0.0, motion.knots[-1] * (1 - 1e-12))]).max() < 1e-6
+    assert ends[0] > ends[1] > free * (1 - 1e-5)
+    # both ends begin without acceleration: half the time that it takes to rise is lost at each
+    assert ends[1] == pytest.approx(free + 12 * 4 / 2 / MASS / 1e6, rel=fastest.ACCURACY)
+
+
+def test_jerk_is_told_where_it_binds_and_where_it_does_not_let_the_path_be_followed():
+    (stage,) = read_scenario(slider({"jerk": 30, "acceleration": 8})).command.reference.stages
+    spent = {label: sum(it.to_s - it.from_s for it in stage.bindings if it[:2] == label) for label in stage.labels}
+    assert spent["x", "jerk"] == pytest.approx(stage.times[-1], rel=1e-3)  # but for three changes of sign
+    with pytest.raises(FileFaults, match=r"no speed that the limit of jerk of x lets go on"):
+        read_scenario(slider({"jerk": 0.5, "acceleration": 8, "path_speeds": [2, 0]}))
+
+
+@pytest.mark.slow  # arms are compiled
+@pytest.mark.parametrize("seed", [1, 2, 3, 7, 9, 14, 18, 21])
+def test_random_arms_exceed_neither_their_jerk_nor_another_limit(seed):
+    given = surveyed.case(seed)
+    reference = given["control"]["reference"]
+    free = read_scenario(given).command.reference
+    qdd = np.abs(surveyed.sampled(free)[2])
+    reference["jerk"] = (10 / free.knots[-1] * np.quantile(qdd, 0.9, axis=0)).tolist()
+    motion = read_scenario(given).command.reference
+    left = 1 - reference.get("margin", 0)
+    assert motion.knots[-1] > free.knots[-1]
+    assert 0.99 < (np.abs(jerks(motion)) / reference["jerk"]).max() / left < 1 + surveyed.HELD
+    assert max(surveyed.used(given).values()) / left < 1 + surveyed.HELD
+
+
+@pytest.mark.slow  # the arm's kinematics are compiled
+def test_the_jerk_of_a_tool_is_that_of_its_way():
+    reference = {"line": [-0.45, 0.1, 0.3], "speed": 0.5, "acceleration": 4, "jerk": 30}
+    q = [0, -1.4, 1.9, -2.1, -1.57, 0]
+    profile = end_of(scenario("ur5e", reference, q=q))
+    assert end_of(scenario("ur5e", reference | {"fastest": True}, q=q)) == pytest.approx(profile, rel=1e-5)
+
+
 def turning_times(motion):
     """When the only joint of a motion turns back."""
     t = np.linspace(0, motion.knots[-1], 4001)
@@ -452,7 +516,7 @@ def test_what_decides_it_cannot_be_left_open():
 
 
 @pytest.mark.parametrize(
-    "more", [{"times": [1.0]}, {"jerk": 10}, {"profile": "quintic"}, {"fastest": False, "margin": 0.1}]
+    "more", [{"times": [1.0]}, {"ends": "natural"}, {"profile": "quintic"}, {"fastest": False, "margin": 0.1}]
 )
 def test_keys_that_it_has_no_use_for_are_told(more):
     given = slider({"speed": 1, "acceleration": 3, **more}, limit=30)
