@@ -33,6 +33,7 @@ LOOSE = 20.0  # how much wider than what the sensor says a start may be
 FAR = 10.0  # of an offset's scale: how much farther it may be where an offset is sought
 ALONE = 0.01  # share of a number in what the log cannot see, from which it counts as a part of that
 SEEN = 1.0  # share of a parameter's scale: what is less certain than that, the log cannot see
+TOGETHER = 200_000  # products of numbers at once: of more, libraries share them among threads that wait for each other
 HELD = 1e6  # weight of what the log cannot see at the file's value, against the rest
 
 
@@ -246,21 +247,21 @@ class Fitting:
 
     def _equations(self, values: Array, starts: Array, residuals: Array, sigma: Array, both: bool) -> NormalEquations:
         windows, p, size = self.windows, len(values), starts.shape[1]
-        products, right = np.zeros((len(windows.log), p + size, p + size)), np.zeros((len(windows.log), p + size))
-        units = np.concatenate([self.scale, np.ones(size)])
+        units = np.concatenate([self.scale, np.ones(size), np.ones(1)])
+        products = np.zeros((len(windows.log), len(units), len(units)))
         weights = np.sqrt(_weights(residuals / sigma)) / sigma
-        left = np.nan_to_num(residuals * weights, posinf=0.0, neginf=0.0)
         for rows, slopes in self.shooting.slopes(windows, values, starts, both):
-            slopes *= weights[rows] * units[:, None, None]
-            np.nan_to_num(slopes, copy=False, posinf=0.0, neginf=0.0)  # of a motion that diverges, which tells nothing
-            first, ends = rows[0], np.flatnonzero(np.diff(windows.of[rows], append=-1)) + 1
+            ends = np.flatnonzero(np.diff(windows.of[rows], append=-1)) + 1
             for begin, end in pairwise([0, *ends.tolist()]):
-                window, here = windows.of[rows[begin]], slice(first + begin, first + end)
-                columns = slopes[:, begin:end].reshape(p + size, -1)
-                products[window] = columns @ columns.T
-                right[window] = columns @ left[here].ravel()
-        whole, mixed, own = products[:, :p, :p], products[:, p:, :p], products[:, p:, p:]
-        right, of_own = right[:, :p], right[:, p:]
+                of = rows[begin:end]
+                columns = np.concatenate([slopes[:, begin:end], residuals[None, of]]) * weights[of]
+                found = _products(columns.reshape(len(units), -1))
+                if not np.isfinite(found).all():  # a motion that diverges tells nothing
+                    found = _products(np.nan_to_num(columns, posinf=0.0, neginf=0.0).reshape(len(units), -1))
+                products[windows.of[of[0]]] = found
+        products *= np.outer(units, units)
+        whole, mixed, own = products[:, :p, :p], products[:, p:-1, :p], products[:, p:-1, p:-1]
+        right, of_own = products[:, :p, -1], products[:, p:-1, -1]
         own = own + np.eye(size) * self.loose[:, None] ** -2.0
         of_own = of_own + (starts - self.guess) * self.loose**-2.0
         back = np.asarray(-np.linalg.solve(own, mixed), dtype=float)
@@ -314,6 +315,15 @@ class Fitting:
         paths = [item.path for item in self.shooting.unknowns.items]
         told = tuple(unseen_directions(chosen, parts, paths))
         return replace(known, unseen=np.linalg.qr(along.T)[0].T, directions=told)
+
+
+def _products(columns: Array) -> Array:
+    """Products of columns of shape (k, m) with each other, shape (k, k)."""
+    part = min(max(1, TOGETHER // len(columns) ** 2), columns.shape[1])
+    whole = columns.shape[1] // part * part
+    parts = columns[:, :whole].reshape(len(columns), -1, part).swapaxes(0, 1)
+    rest = columns[:, whole:]
+    return np.asarray((parts @ parts.swapaxes(1, 2)).sum(axis=0) + rest @ rest.T)
 
 
 def _weights(scaled: Array) -> Array:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from armsim.actuation.motor import torque
 from armsim.arm.integration import check_dt, check_method
@@ -249,7 +249,7 @@ def _rows_of(windows: Windows) -> Array:
 
 def _estimates(unknowns: Unknowns, fit: Fit, fitting: Fitting, known: Known) -> tuple[Estimate, ...]:
     covariance = fitting.covariance(fit.equations, known)
-    wide = np.sqrt(np.diag(covariance)) * float(student.ppf(0.975, max(len(fit.equations.each) - 1, 1)))
+    wide = np.sqrt(np.diag(covariance)) * float(stdtrit(max(len(fit.equations.each) - 1, 1), 0.975))
     blind = _shares(known)
     prior = np.minimum(np.diag(covariance) * (fitting.scale / known.trust) ** 2, 1.0)
     found = []
