@@ -27,8 +27,9 @@ WORSE = 1.0  # by so much worse than before, in half a sum of squares
 ROUGH = 1e-4  # share of the cost, by which a step must promise to lower it where the fit is rough
 SAME = 0.05  # relative change of the noise, up to which it counts as settled
 SETTLED = 0.03  # half a sum of squares, by which it must otherwise
-EASE = (1e-3, 0.1, 30.0)  # Levenberg's damping: at first, after a step that is taken, after one that is not
-EASIEST, HARDEST = 1e-4, 1e4  # of it
+EASE = (1e-3, 0.01, 30.0)  # Levenberg's damping: at first, after a step that is taken, after one that is not
+HARDEST = 1e4  # of it
+EASIEST = 0.01  # what the damping adds at least to the information in shares of the scales; see `SEEN`
 LOOSE = 20.0  # how much wider than what the sensor says a start may be
 FAR = 10.0  # of an offset's scale: how much farther it may be where an offset is sought
 ALONE = 0.01  # share of a number in what the log cannot see, from which it counts as a part of that
@@ -142,7 +143,7 @@ class Fitting:
 
         The noise follows from the residuals after each step. Slopes are taken to one side until no step helps.
         """
-        found, ease, both, settled = begun, EASE[0], False, self.rough
+        found, ease, both, settled = begun, EASE[0] if self.rough else 0.0, False, self.rough
         while found.steps < begun.steps + TRIALS:
             each = self._costs(found.starts[None], found.residuals[None], found.sigma)[0]
             cost = self._far(found.values, known) + float(each.sum())
@@ -155,18 +156,18 @@ class Fitting:
                 tried = self._tried(found, new, each)
                 if tried is not None and tried[2] + self._far(new, known) <= cost:
                     break
-                tried, ease = None, ease * EASE[2]
+                tried, ease = None, max(ease * EASE[2], EASE[0])
             step_now = found.steps - begun.steps + 1
             self.look(f"{'rough' if self.rough else 'exact'} fit, step {step_now} of {TRIALS} at most ...")
             if tried is not None:
                 sigma = np.maximum(self.floor / 4.0, self._spread(tried[1]))
                 settled = bool(np.all(np.abs(np.log(sigma / found.sigma)) < SAME))
                 found = Fit(new, *tried[:2], sigma, found.equations, found.steps + 1)
-                ease = max(ease * EASE[1], EASIEST)
+                ease *= EASE[1]
             elif both or self.rough:
                 break
             else:
-                both, ease, settled = True, EASE[0], True
+                both, ease, settled = True, 0.0, True
             equations = self._equations(found.values, found.starts, found.residuals, found.sigma, both)
             found = replace(found, equations=equations)
         return found
@@ -277,7 +278,7 @@ class Fitting:
         trust = (self.scale / known.trust) ** 2
         matrix = equations.matrix + np.diag(trust) + HELD * known.unseen.T @ known.unseen
         right = equations.right + trust * far + HELD * known.unseen.T @ (known.unseen @ far)
-        eased = matrix + ease * np.diag(np.maximum(np.diag(matrix), 1e-12 * np.trace(matrix)))
+        eased = matrix + np.diag(np.maximum(ease * np.diag(matrix), EASIEST))
         values_of, vectors = np.linalg.eigh((eased + eased.T) / 2.0)
         roots = np.sqrt(np.maximum(values_of, max(1e-14 * float(values_of[-1]), 1e-12)))
         factor = roots[:, None] * vectors.T

@@ -20,6 +20,7 @@ from armsim.identification.identification import CLOSE, Identification, JointRes
 from armsim.identification.shooting import Shooting
 from armsim.identification.unknowns import JointScale, Unknowns
 from armsim.identification.windows import Sensor, Windows, cut, sensors_of, step_of
+from armsim.integrate import METHODS
 from armsim.loading import Given, Scenario, read_robot
 from armsim.model import Arm
 from armsim.plant.driven import Output
@@ -32,6 +33,8 @@ METHOD = "rodas"  # of what is fitted: it locates where joints stop
 QUICK = "implicit_midpoint"  # of the slopes
 WINDOW, SHARE = 1.0, 30.0  # windows are that long [s], or that part of the log
 SHORT = 5.0  # how much shorter windows are at first, which bear with wrong numbers
+FEW = 60  # of these are about enough
+TOLERANCE = 1e-4  # of adaptive methods: far below what sensors tell
 HELD_BACK = 0.2  # share of each log, its end, that is not fitted
 MOVING = (12.0, 3.0)  # how many times its noise, and its resolution, a joint must move to be seen
 BLOCK, LEAST_BLOCK = 20, 4  # blocks of a window, whose means show what is slow, and rows of one
@@ -113,9 +116,11 @@ def identify(
     known = Known(values, sure, np.zeros((0, len(values))), ())
 
     def shooting_by(name: str, output: Output = read[0].output) -> Shooting:
-        return Shooting(ForwardModel(unknowns.given, h, name, output, open=unknowns.places), unknowns)
+        rtol = None if METHODS[name].adaptive is None else TOLERANCE
+        return Shooting(ForwardModel(unknowns.given, h, name, output, rtol=rtol, open=unknowns.places), unknowns)
 
-    short, windows = (cut(read, fitted, length, h) for length in (max(seconds / SHORT, 10 * h), seconds))
+    short = cut(read, fitted, max(seconds / SHORT, 10 * h), h, FEW)
+    windows = cut(read, fitted, seconds, h)
     if min(len(windows.log), len(short.log)) == 0:
         mend = f"give longer windows, with {spelled('--window', 'window')}, or log more rows a second"
         raise UsageError.of(read[0].name, "windows with two rows or more", f"none, of {seconds:.3g} s", mend)

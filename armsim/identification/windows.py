@@ -134,7 +134,13 @@ def step_of(logs: Sequence[MeasuredLog], dt: float | None) -> float:
     return apart / max(1, math.ceil(apart / (LONGEST_STEP if dt is None else dt) * (1.0 - 1e-9)))
 
 
-def cut(logs: Sequence[MeasuredLog], spans: Sequence[tuple[int, float, float]], seconds: float, h: float) -> Windows:
+def cut(
+    logs: Sequence[MeasuredLog],
+    spans: Sequence[tuple[int, float, float]],
+    seconds: float,
+    h: float,
+    enough: float = math.inf,
+) -> Windows:
     """Spans of logs in windows of equal length.
 
     Args:
@@ -142,6 +148,7 @@ def cut(logs: Sequence[MeasuredLog], spans: Sequence[tuple[int, float, float]], 
         spans: Index of a log, first and last instant [s].
         seconds: Length of a window [s] at most; inf for one a stretch of rows without a gap.
         h: Length of a step [s].
+        enough: How many windows are; of more than twice as many every other one is left out, or more.
     """
     pieces = []  # a log, and the rows of a window in it
     for k, start, end in spans:
@@ -154,6 +161,7 @@ def cut(logs: Sequence[MeasuredLog], spans: Sequence[tuple[int, float, float]], 
             which = ((log.t[rows] - log.t[rows[0]]) * count / max(span, h) * (1.0 + 1e-12)).astype(int)
             parts = (rows[which == one] for one in range(count))
             pieces += [(k, part) for part in parts if len(part) > 1]
+    pieces = pieces[:: max(1, int(len(pieces) // enough))]
     times = [logs[k].t[rows] - logs[k].t[rows[0]] for k, rows in pieces]
     at = np.concatenate([*times, np.zeros(0)]) / h
     apart = math.ceil(
