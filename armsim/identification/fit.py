@@ -27,9 +27,10 @@ WORSE = 1.0  # by so much worse than before, in half a sum of squares
 ROUGH = 1e-4  # share of the cost, by which a step must promise to lower it where the fit is rough
 SAME = 0.05  # relative change of the noise, up to which it counts as settled
 SETTLED = 0.03  # half a sum of squares, by which it must otherwise
-EASE = (1e-3, 0.01, 30.0)  # Levenberg's damping: at first, after a step that is taken, after one that is not
+EASE = (1e-3, 0.1, 30.0)  # Levenberg's damping: at first, after a step that is taken, after one that is not
 HARDEST = 1e4  # of it
-EASIEST = 0.01  # what the damping adds at least to the information in shares of the scales; see `SEEN`
+EASIEST = (0.0, 1e-4)  # of it, exactly and roughly: steps of rough fits would stray where little is told
+DAMPED = 0.01  # what it adds at least to the information in shares of the scales; see `SEEN`
 LOOSE = 20.0  # how much wider than what the sensor says a start may be
 FAR = 10.0  # of an offset's scale: how much farther it may be where an offset is sought
 ALONE = 0.01  # share of a number in what the log cannot see, from which it counts as a part of that
@@ -163,7 +164,7 @@ class Fitting:
                 sigma = np.maximum(self.floor / 4.0, self._spread(tried[1]))
                 settled = bool(np.all(np.abs(np.log(sigma / found.sigma)) < SAME))
                 found = Fit(new, *tried[:2], sigma, found.equations, found.steps + 1)
-                ease *= EASE[1]
+                ease = max(ease * EASE[1], EASIEST[self.rough])
             elif both or self.rough:
                 break
             else:
@@ -278,7 +279,7 @@ class Fitting:
         trust = (self.scale / known.trust) ** 2
         matrix = equations.matrix + np.diag(trust) + HELD * known.unseen.T @ known.unseen
         right = equations.right + trust * far + HELD * known.unseen.T @ (known.unseen @ far)
-        eased = matrix + np.diag(np.maximum(ease * np.diag(matrix), EASIEST))
+        eased = matrix + np.diag(np.maximum(ease * np.diag(matrix), DAMPED))
         values_of, vectors = np.linalg.eigh((eased + eased.T) / 2.0)
         roots = np.sqrt(np.maximum(values_of, max(1e-14 * float(values_of[-1]), 1e-12)))
         factor = roots[:, None] * vectors.T

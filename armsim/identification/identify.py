@@ -33,7 +33,7 @@ METHOD = "rodas"  # of what is fitted: it locates where joints stop
 QUICK = "implicit_midpoint"  # of the slopes
 WINDOW, SHARE = 1.0, 30.0  # windows are that long [s], or that part of the log
 SHORT = 5.0  # how much shorter windows are at first, which bear with wrong numbers
-FEW = 60  # of these are about enough
+ENOUGH = 12_000  # rows of them are about enough
 TOLERANCE = 1e-4  # of adaptive methods: far below what sensors tell
 HELD_BACK = 0.2  # share of each log, its end, that is not fitted
 MOVING = (12.0, 3.0)  # how many times its noise, and its resolution, a joint must move to be seen
@@ -119,7 +119,7 @@ def identify(
         rtol = None if METHODS[name].adaptive is None else TOLERANCE
         return Shooting(ForwardModel(unknowns.given, h, name, output, rtol=rtol, open=unknowns.places), unknowns)
 
-    short = cut(read, fitted, max(seconds / SHORT, 10 * h), h, FEW)
+    short = cut(read, fitted, max(seconds / SHORT, 10 * h), h, ENOUGH)
     windows = cut(read, fitted, seconds, h)
     if min(len(windows.log), len(short.log)) == 0:
         mend = f"give longer windows, with {spelled('--window', 'window')}, or log more rows a second"

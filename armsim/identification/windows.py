@@ -148,7 +148,7 @@ def cut(
         spans: Index of a log, first and last instant [s].
         seconds: Length of a window [s] at most; inf for one a stretch of rows without a gap.
         h: Length of a step [s].
-        enough: How many windows are; of more than twice as many every other one is left out, or more.
+        enough: How many rows are: of twice as many every other window is left out, of more rows more.
     """
     pieces = []  # a log, and the rows of a window in it
     for k, start, end in spans:
@@ -161,7 +161,7 @@ def cut(
             which = ((log.t[rows] - log.t[rows[0]]) * count / max(span, h) * (1.0 + 1e-12)).astype(int)
             parts = (rows[which == one] for one in range(count))
             pieces += [(k, part) for part in parts if len(part) > 1]
-    pieces = pieces[:: max(1, int(len(pieces) // enough))]
+    pieces = pieces[:: max(1, int(sum(len(rows) for _, rows in pieces) // enough))]
     times = [logs[k].t[rows] - logs[k].t[rows[0]] for k, rows in pieces]
     at = np.concatenate([*times, np.zeros(0)]) / h
     apart = math.ceil(
