@@ -131,9 +131,6 @@ def identify(
     fit, known = _seen(rough, rough.begun(values), known, read)
     fitting = rough.exactly(exact)
     fit, known = _seen(fitting, fitting.begun(fit.values, fit.starts), known, read)
-    if not np.isfinite(fit.residuals).all():
-        mend = f"open less, log a motion that shows more, or trust the file, with {spelled('--trust 20%', 'trust=0.2')}"
-        raise UsageError.of(read[0].name, "numbers with which the model moves", "numbers with which it diverges", mend)
     done = time.perf_counter()
     fed: tuple[Horizon, ...] = ()
     if controller is not None:
@@ -168,6 +165,11 @@ def identify(
 def _seen(fitting: Fitting, begun: Fit, known: Known, logs: Sequence[MeasuredLog]) -> tuple[Fit, Known]:
     """The fit in which what the logs do not see stays where it is known to be."""
     fit = fitting.fit(begun, known)
+    finite = np.isfinite(fit.residuals)
+    if not (finite.any() if fitting.rough else finite.all()):
+        mend = f"open less, log a motion that shows more, trust the file, with {spelled('--trust 20%', 'trust=0.2')}, or "
+        mend += f"leave {spelled('--method', 'method')} and {spelled('--dt', 'dt')} out"
+        raise UsageError.of(logs[0].name, "numbers with which the model moves", "numbers with which it diverges", mend)
     for _ in range(3):  # what is not seen is known where the rest is
         seen = fitting.unseen(fit.equations, known)
         if len(seen.unseen) == len(known.unseen):

@@ -204,6 +204,17 @@ def test_a_log_that_shows_nothing_of_what_is_sought_is_refused(told):
     told(refused.value)
 
 
+def test_a_model_that_diverges_is_told_from_a_log_that_shows_nothing(told):
+    """Explicit steps of a millisecond, of a motor that settles within some microseconds."""
+    robot, t = rod(Kp=20.0), np.arange(300) / 100
+    robot["joints"][0]["motor"]["Ra"] = 0.01
+    q, u = np.sin(2 * t)[:, None], 40 * np.cos(2 * t)[:, None]  # the voltage that its back-EMF takes
+    log = MeasuredLog("log.csv", t, q, None, CommandHistory(t, u), "voltage", "voltage")
+    with pytest.raises(UsageError) as refused:
+        found_of(log, robot, ["joints[A].motor.Kp"])
+    told(refused.value)
+
+
 @pytest.mark.parametrize(
     ("options", "word"),
     [
