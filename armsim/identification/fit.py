@@ -249,7 +249,7 @@ class Fitting:
 
     def _equations(self, values: Array, starts: Array, residuals: Array, sigma: Array, both: bool) -> NormalEquations:
         windows, p, size = self.windows, len(values), starts.shape[1]
-        units = np.concatenate([self.scale, np.ones(size), np.ones(1)])
+        units = np.concatenate([self.scale, np.ones(size + 1)])
         products = np.zeros((len(windows.log), len(units), len(units)))
         weights = np.sqrt(_weights(residuals / sigma)) / sigma
         for rows, slopes in self.shooting.slopes(windows, values, starts, both):
@@ -321,11 +321,8 @@ class Fitting:
 
 def _products(columns: Array) -> Array:
     """Products of columns of shape (k, m) with each other, shape (k, k)."""
-    part = min(max(1, TOGETHER // len(columns) ** 2), columns.shape[1])
-    whole = columns.shape[1] // part * part
-    parts = columns[:, :whole].reshape(len(columns), -1, part).swapaxes(0, 1)
-    rest = columns[:, whole:]
-    return np.asarray((parts @ parts.swapaxes(1, 2)).sum(axis=0) + rest @ rest.T)
+    parts = np.array_split(columns, 1 + columns.size * len(columns) // TOGETHER, axis=1)
+    return np.asarray(sum(part @ part.T for part in parts))
 
 
 def _weights(scaled: Array) -> Array:

@@ -167,10 +167,8 @@ def _seen(fitting: Fitting, begun: Fit, known: Known, logs: Sequence[MeasuredLog
     fit = fitting.fit(begun, known)
     finite = np.isfinite(fit.residuals)
     if not (finite.any() if fitting.rough else finite.all()):
-        mend = (
-            f"open less, log a motion that shows more, trust the file, with {spelled('--trust 20%', 'trust=0.2')}, or "
-        )
-        mend += f"leave {spelled('--method', 'method')} and {spelled('--dt', 'dt')} out"
+        free = f"{spelled('--method', 'method')} and {spelled('--dt', 'dt')}"
+        mend = f"open less, log a motion that shows more, trust the file more, or leave {free} out"
         raise UsageError.of(logs[0].name, "numbers with which the model moves", "numbers with which it diverges", mend)
     for _ in range(3):  # what is not seen is known where the rest is
         seen = fitting.unseen(fit.equations, known)

@@ -56,15 +56,13 @@ class Shooting:
         Returns:
             Indices of the rows; derivatives by the unknowns, and then by the start of the row's window, shape (p + 2n, rows, n).
         """
-        p, size, offsets = len(values), 2 * self.n, self.unknowns.offsets
-        moving = np.delete(np.arange(p + size), offsets)  # by what the motion changes
+        p, size = len(values), 2 * self.n
         changes = CHANGE * np.concatenate([self.unknowns.column("scale"), np.ones(size)])
         aside = np.concatenate([self._aside(values, changes), np.zeros(size)])
         first = np.where(aside < 0.0, -changes, changes)
         second = np.where(aside == 0.0, -changes, 2.0 * first)
-        far = np.concatenate([first[moving], second[moving]]) if both else first[moving]
-        each = [np.diag(step)[moving] for step in ((first, second) if both else (first,))]
-        moves = np.concatenate([np.zeros((1, p + size)), *each])
+        far = np.concatenate([first, second]) if both else first
+        moves = np.concatenate([np.zeros((1, p + size)), np.diag(first), *([np.diag(second)] if both else [])])
         for which, rows in self._groups(windows, len(moves)):
             found = self._run(windows, which, rows, values + moves[:, :p], starts[which] + moves[:, None, p:])
             with np.errstate(invalid="ignore"):
@@ -75,10 +73,7 @@ class Shooting:
                 one, other = np.split(np.where(np.isfinite(sizes), sizes, np.inf), 2)
                 better = (one <= other)[:, np.searchsorted(which, windows.of[rows]), None]
                 slope = np.where(better, *np.split(slope, 2))
-            every = np.zeros((p + size, *slope.shape[1:]))
-            every[moving] = slope
-            every[offsets, :, np.arange(len(offsets))] = 1.0
-            yield rows, every
+            yield rows, slope
 
     def _aside(self, values: Array, changes: Array) -> Array:
         """1 for unknowns that cannot be less, -1 for those that cannot be more, and 0."""

@@ -159,7 +159,7 @@ def test_numbers_come_out_of_a_log_without_commands_by_the_controller_that_ran(c
 
 
 def test_numbers_that_are_nearly_alike_converge_from_any_file():
-    """Under a current it is friction of 0.3 mN·m s/rad alone that tells torque constant from mass, which correlate by 1 - 1e-6."""
+    """Under a current friction of 0.3 mN·m s/rad alone tells torque constant from mass, which correlate by 1 - 1e-6."""
     log = logged(rod(3e-4, None), seconds=4.0, noise=1e-6, output="current", seed=3)
     paths = ["joints[A].motor.Kp", "joints[A].bodies[0].rod.mass"]
     one, other = (found_of(log, rod(3e-4, None, Kp, mass), paths) for Kp, mass in ((0.5, 1.0), (0.6, 0.7)))
