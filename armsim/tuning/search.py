@@ -120,7 +120,7 @@ def gradient(cost: TrialCost, start: Array, most: int | None, seed: int) -> None
     """The quasi-Newton method L-BFGS-B (Byrd, Lu, Nocedal and Zhu, 1995), by scipy, with exact gradients; it draws nothing."""
     from scipy.optimize import minimize
 
-    scale = list[float]()
+    scale: list[float] = []
 
     def valued(x: Array) -> tuple[float, Array]:
         value = float(cost(x[None, :])[0])
