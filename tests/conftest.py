@@ -45,7 +45,7 @@ def pytest_configure(config):
     bits are the same, which tests/compile/test_target.py and tests/simulation/test_engine.py hold. Garbage is looked for seldom:
     collection and tracing make millions of objects that live.
     """
-    gc.set_threshold(100_000, 20, 100)
+    gc.set_threshold(1_000_000, 20, 100)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP"):
