@@ -39,9 +39,7 @@ MET = 1e-10  # relative: by which a motion may miss equations and limits of its 
 CONVERGED = 1e-9  # relative: a program that promises less of the time is the last one
 EXACT = 1e-6  # relative, of the time: what arcs may give away in all
 AT_ONCE, MANY = 24, 220  # arcs that are split in a round, those first that give away most, until there are many
-LONGEST = (
-    1.5e-4  # of the duration: arcs along bends are split in three until they are shorter, as quintics follow these
-)
+LONGEST = 1.5e-4  # of the duration: arcs along bends are split in three until they are shorter; quintics follow these
 THIRDS = 1.0 / 3.0, 2.0 / 3.0
 DIGITS = 1e-6  # of w / (h² jerk), by which rounding of w passes on to the jerk of an arc: more would exceed it by 1e-7
 NEXT = 0.01  # of an arc: to an end that is nearer it is not split
@@ -208,7 +206,8 @@ class LinearProgram:
 
 def fastest_nearby(limits: JerkLimits, arcs: Arcs, less: Array) -> LinearProgram:
     """The fastest motion between the same points, from another one on."""
-    now, seen, radius = LinearProgram(limits, arcs, less), list[tuple[float, float]](), RADIUS
+    seen: list[tuple[float, float]] = []
+    now, radius = LinearProgram(limits, arcs, less), RADIUS
     penalty = PENALTY * now.time
     for _ in range(STEPS):
         arcs, hoped = now.step(radius, penalty)
