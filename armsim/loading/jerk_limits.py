@@ -40,6 +40,7 @@ CONVERGED = 1e-9  # relative: a program that promises less of the time is the la
 EXACT = 1e-6  # relative, of the time: what arcs may give away in all
 AT_ONCE, MANY = 24, 220  # arcs that are split in a round, those first that give away most, until there are many
 LONGEST = 1.5e-4  # of the duration: arcs along bends are split in three until they are shorter; quintics follow these
+FOLLOWED = 5e-3  # where only the jerk of the path parameter is bounded, which such quintics keep
 THIRDS = 1.0 / 3.0, 2.0 / 3.0
 DIGITS = 1e-6  # of w / (h² jerk), by which rounding of w passes on to the jerk of an arc: more would exceed it by 1e-7
 NEXT = 0.01  # of an arc: to an end that is nearer it is not split
@@ -267,7 +268,8 @@ def within_jerk(limits: JerkLimits, timing: PathTiming) -> PathTiming:
         raise Unreachable(float(arcs.s[k]), (int(row[k]),))
     row = np.where(worst > -REACHED, row, -1)
     arcs = joined(arcs)
-    while limits.rows.path.coefficients.shape[2] > 2 and (which := arcs.h > LONGEST * found.time).any():
+    longest = found.time * (FOLLOWED if np.ndim(limits.jerk) == 0 else LONGEST)
+    while limits.rows.path.coefficients.shape[2] > 2 and (which := arcs.h > longest).any():
         arcs, row = arcs.split(which, np.full((len(row), 2), THIRDS)), np.repeat(row, 1 + 2 * which)
     top = np.interp(arcs.s, timing.s, timing.top)
     return PathTiming(arcs.s, arcs.w, arcs.u[:-1], arcs.u[1:], arcs.h, top, row, arcs.way)
