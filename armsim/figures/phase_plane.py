@@ -31,9 +31,7 @@ def phase_plane(planned: PlannedMotion) -> Any:
     for stage in planned.stages:
         timing = stage.timing
         x = s + timing.s - timing.s[0]
-        axis.fill_between(
-            x, np.minimum(timing.top, 2 * ROOM * greatest), 2 * ROOM * greatest, color=GREY, alpha=0.25, linewidth=0
-        )
+        axis.fill_between(x, timing.top, 2 * ROOM * greatest, color=GREY, alpha=0.25, linewidth=0)
         axis.plot(x, timing.w, color=GREY, linewidth=1.0)
         for k, label in enumerate(order):
             on = np.array([row >= 0 and stage.labels[row] == label for row in timing.row.tolist()])

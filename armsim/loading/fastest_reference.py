@@ -19,7 +19,7 @@ from armsim.loading.phase_plane import Unreachable
 from armsim.loading.tool_motion import Blocked, Follower
 from armsim.loading.tool_reference import ToolPath
 from armsim.model import Arm, Joint
-from armsim.references.fastest_motion import FastestMotion, FastestStage, fastest_motion
+from armsim.references.fastest_motion import FastestStage, fastest_motion
 from armsim.references.hermite import quintic_hermite
 from armsim.references.joint_path import JointPath, straight, through
 from armsim.references.recorded import Recorded
@@ -84,9 +84,7 @@ class FastestReference:
             expected = f"{2 if order is None else order + 1} points or more that differ"
             raise self.fault(expected, f"{len(points)}", "lead it elsewhere")
         paths = [through(points, order)] if passes else [straight(a, b) for a, b in pairwise(points)]
-        stages = self.stages([(path, None, ()) for path in paths])
-        made = fastest_motion(stages)
-        return FastestMotion(made.origin, made.coefficients, stages)
+        return fastest_motion(self.stages([(path, None, ()) for path in paths]))
 
     def of_tool(self, path: ToolPath, q: Sequence[float]) -> Recorded:
         """The tool along its path, from joint positions on."""
@@ -125,10 +123,11 @@ class FastestReference:
 
         def rows(s: Array, middle: Array) -> Array:
             of = np.clip(np.searchsorted(starts, middle, side="right") - 1, 0, len(legs) - 1)
-            speed, change, across, turning = np.empty((4, len(s)))
+            rates = np.empty((4, len(s)))
             for k in np.unique(of).tolist():
                 on = of == k
-                speed[on], change[on], across[on], turning[on] = legs[k].rates(s[on] - starts[k])
+                rates[:, on] = legs[k].rates(s[on] - starts[k])
+            speed, change, across, turning = rates
             zero, least = np.zeros_like(s), np.full_like(s, -1.0)
             made = []
             if x.speed is not None:
@@ -141,36 +140,29 @@ class FastestReference:
                 made.append((zero, zero, turning / (self.share * x.angular_speed * path.angle), least))
             return np.moveaxis(np.array(made).reshape(-1, 4, len(s)), 2, 0)
 
-        quantities = ["speed"] * (x.speed is not None) + ["acceleration"] * (3 * (x.acceleration is not None))
-        quantities += ["angular speed"] * (x.angular_speed is not None)
-        return rows, tuple(RowLabel(name, quantity) for quantity in quantities)
+        bounded = (("speed", 1), ("acceleration", 3), ("angular_speed", 1))
+        return rows, tuple(
+            RowLabel(name, key.replace("_", " "))
+            for key, many in bounded if x.entries[key] is not None for _ in range(many)
+        )  # fmt: skip
 
     def refusal(self, rows: PathRows, name: str, s: float, binding: Sequence[int]) -> FileFaults:
         """That no speed leads along a path, of that name, at a point of it, and which limit does not let it."""
         path, mend = rows.path, "lead it elsewhere, or give it a stronger motor or less load"
-        begin, end = path.breaks[[0, -1]].tolist()
-
-        def along(s: float) -> str:
-            return f"{100.0 * (s - begin) / (end - begin):.4g} % along {name}"
-
         if left := out_of_range(path, self.arm.joints):
             s, found = left
             mend = "keep it within the ranges of the joints, whose stops push back"
         elif weak := too_weak(rows, s, binding):
-            within, there, found = weak
-            if within:
-                s = there
-            else:
-                found += f" {along(there)}, and no speed that the limit of {rows.labels[binding[0]]} admits leads there"
-        elif not binding and not any(self.speeds):
-            found = "limits that contradict each other at every speed"
-            mend = "check the limits of acceleration and of motors"
+            s, found = weak
         else:
             found = f"no speed that {f'the limit of {rows.labels[binding[0]]} lets' if binding else 'limits let'} go on"
             mend = f"{'begin or end slower' if any(self.speeds) else 'lead it elsewhere'}, or raise that limit"
         at = np.array([s])
         q = path.at(at, path.piece(at))[0][0]
-        found += f": {along(s)}, at q = [{', '.join(f'{x:.5g}' for x in q)}]"
+        begin, end = path.breaks[[0, -1]].tolist()
+        found += (
+            f": {100.0 * (s - begin) / (end - begin):.4g} % along {name}, at q = [{', '.join(f'{x:.5g}' for x in q)}]"
+        )
         return self.fault("a path that can be followed within all limits", found, mend)
 
     def fault(self, expected: str, found: str, mend: str) -> FileFaults:
@@ -178,8 +170,8 @@ class FastestReference:
         return FileFaults([Fault(self.x.place, "control.reference", expected, found, mend)])
 
 
-def too_weak(rows: PathRows, s: float, binding: Sequence[int]) -> tuple[bool, float, str] | None:
-    """The first stretch from a point on that no slow motion passes: whether the point is in it, and where it needs most of what.
+def too_weak(rows: PathRows, s: float, binding: Sequence[int]) -> tuple[float, str] | None:
+    """Where the first stretch from a point on that no slow motion passes needs most of a limit, and what, in words.
 
     Args:
         rows: Of all limits.
@@ -201,7 +193,7 @@ def too_weak(rows: PathRows, s: float, binding: Sequence[int]) -> tuple[bool, fl
     most, what = (still, "stand still") if still.max() > 0.0 else (over[there], "move on slowly")
     joint, quantity = rows.labels[int(most.argmax())]
     needs = f"{joint} needs {most.max() + 1.0:.4g} times the limit of its {quantity} to {what}"
-    return bool(first <= k), float(at[there]), needs
+    return float(at[there]), needs if first <= k else f"{needs}, and no speed within limits leads there"
 
 
 def out_of_range(path: JointPath, joints: Sequence[Joint]) -> tuple[float, str] | None:

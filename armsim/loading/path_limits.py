@@ -76,19 +76,19 @@ class PathLimits:
         acceleration: Sequence[float] | None,
         share: float,
     ) -> None:
-        self.arm, self.joints, self.share = arm, arm.joints, share
+        self.arm, self.joints = arm, arm.joints
         every = [x for i, it in enumerate(zip(arm.joints, command)) for x in force_bounds(i, *it, output, share)]
         self.bounds = [(x, sign, False) for x in every for sign in (1.0, -1.0)]
         self.bounds += [(x, sign, True) for x in every if x.damping and self.loss(x.joint) for sign in (1.0, -1.0)]
-        caps = [(x.motor.limits.speed, abs(x.motor.gear)) if x.motor else (None, 1.0) for x in arm.joints]
-        tops = [[] if cap is None else [share * cap / gear] for cap, gear in caps]
+        motors = [joint.motor for joint in arm.joints]
+        tops = [[share * x.limits.speed / abs(x.gear)] if x and x.limits.speed is not None else [] for x in motors]
         if speed is not None:
             tops = [[*top, share * x] for top, x in zip(tops, speed, strict=True)]
         self.speeds = {i: min(top) for i, top in enumerate(tops) if top}
         self.accelerations = [] if acceleration is None else [share * x for x in acceleration]
         self.labels = [x.label for x, _, _ in self.bounds]
         self.labels += [RowLabel(arm.joints[i].name, "speed") for i in self.speeds]
-        self.labels += [RowLabel(joint.name, "acceleration") for joint in arm.joints] * (2 * (acceleration is not None))
+        self.labels += [RowLabel(joint.name, "acceleration") for joint in arm.joints if self.accelerations] * 2
         names = [f"x{i}" for i in range(4 * arm.n)]
         self.kernel = BatchKernel(trace(self.along, names, "along"), widths=[arm.n] * 4)
 
@@ -143,8 +143,11 @@ class PathLimits:
         """By how much limits are exceeded where the arm stands still, relative, shape (m, R); friction helps to hold it."""
         zero = np.zeros_like(q)
         rows = self.rows(q, zero, zero, zero)[..., 3]
-        bounds = [(dry_bounds(self.joints[x.joint], 0.0), x.force) for x, _, _ in self.bounds]
-        rows[:, : len(bounds)] -= [min(-lower, upper) / force for (lower, upper), force in bounds]
+        helps = [
+            min(-lower, upper) / x.force
+            for x, _, _ in self.bounds for lower, upper in [dry_bounds(self.joints[x.joint], 0.0)]
+        ]  # fmt: skip
+        rows[:, : len(helps)] -= helps
         return rows
 
 

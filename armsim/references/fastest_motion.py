@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import field
-from itertools import pairwise
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,17 +68,13 @@ class FastestStage(NamedTuple):
 
     def _runs(self, rows: Array) -> list[Binding]:
         """Intervals with the same row, as one."""
-        times = self.times.tolist()
-        edges = [0, *(np.flatnonzero(np.diff(rows)) + 1).tolist(), len(rows)]
-        found: list[Binding] = []
-        for a, b in pairwise(edges):
-            if rows[a] < 0:
-                continue
-            joint, quantity = self.labels[rows[a]]
-            if found and found[-1][:2] == (joint, quantity) and found[-1].to_s == times[a]:
-                found[-1] = found[-1]._replace(to_s=times[b])
-            else:
-                found.append(Binding(joint, quantity, times[a], times[b]))
+        times, found, begin = self.times.tolist(), list[Binding](), 0
+        for label, run in groupby(self.labels[row] if row >= 0 else None for row in rows.tolist()):
+            end = begin + len(list(run))
+            if label is not None:
+                joint, quantity = label
+                found.append(Binding(joint, quantity, times[begin], times[end]))
+            begin = end
         return found
 
     def joints(self) -> Array:
@@ -105,9 +100,10 @@ class FastestMotion(Recorded):
     stages: tuple[FastestStage, ...] = field(compare=False, repr=False)
 
 
-def fastest_motion(stages: Sequence[FastestStage]) -> Recorded:
+def fastest_motion(stages: tuple[FastestStage, ...]) -> FastestMotion:
     """The joints' motion in stages that follow each other."""
     times = [stages[0].begin] + [t for stage in stages for t in stage.times[1:].tolist()]
     columns, h = np.concatenate([stage.joints() for stage in stages], axis=2), times[-1] - times[-2]
     last = [math.fsum(x * h**k for k, x in enumerate(c)) for c in columns[..., -1].tolist()]
-    return of_columns(times, columns.tolist(), last)
+    made = of_columns(times, columns.tolist(), last)
+    return FastestMotion(made.origin, made.coefficients, stages)

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import ClassVar
 
 from armsim.control.reference import Desired
@@ -64,13 +64,11 @@ def through_rows(
         qd: Joint velocities [rad/s or m/s], likewise.
         qdd: Joint accelerations [rad/s² or m/s²]; without them they jump at the rows.
     """
+    hermite = cubic_hermite if qdd is None else quintic_hermite
     made = []
-    for i, q_i in enumerate(q):
-        pieces = []
-        for k in range(len(times) - 1):
-            h = times[k + 1] - times[k]
-            ends = [[q_i[j], qd[i][j]] if qdd is None else [q_i[j], qd[i][j], qdd[i][j]] for j in (k, k + 1)]
-            pieces.append((cubic_hermite if qdd is None else quintic_hermite)(h, *ends[0], *ends[1]))
+    for columns in zip(q, qd, *([] if qdd is None else [qdd]), strict=True):
+        rows = zip(times, *columns, strict=True)
+        pieces = [hermite(end - begin, *a, *b) for (begin, *a), (end, *b) in pairwise(rows)]
         made.append(list(zip(*pieces, strict=True)))
     return of_columns(times, made, [column[-1] for column in q])
 

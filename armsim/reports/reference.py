@@ -90,13 +90,14 @@ def fastest_lines(planned: PlannedMotion, verbose: bool) -> list[str]:
     ]
     more = f"and {len(found) - len(told)} more, shorter: --verbose" if len(told) < len(found) else ""
     lines = ["", table(["limit that binds", "from", "to"], rows), *([more] if more else []), ""]
-    for stage in planned.stages:
-        for it in stage.unstoppable:
-            when = f"from t = {number(it.from_s)} s to {number(it.to_s)} s"
-            lines.append(
-                wrapped(f"! {it.joint} could not stand still {when}: the limit of its {it.quantity} does not let it")
-            )
-    return lines
+    return lines + [
+        wrapped(
+            f"! {it.joint} could not stand still from t = {number(it.from_s)} s to {number(it.to_s)} s: the limit of its "
+            f"{it.quantity} does not let it"
+        )
+        for stage in planned.stages
+        for it in stage.unstoppable
+    ]
 
 
 def beside_notes(joint: Excursion, degrees: bool) -> list[str]:
