@@ -74,7 +74,7 @@ class PathRows:
         s, k = parts.ravel(), np.repeat(self.path.piece((begin + end) / 2), len(INNER))
         motion = self.path.at(s, k)
         direction = np.sign(motion[1]).reshape(*parts.shape, -1)
-        direction[:, ENDS] = direction[:, [MIDDLE]]  # at an end a joint may turn back
+        direction[:, ENDS] += (direction[:, ENDS] == 0.0) * direction[:, [MIDDLE]]  # at an end a joint may turn back
         rows = self.along(s, k, motion, direction.reshape(len(s), -1)).reshape(*parts.shape, -1, 4)
         return np.ascontiguousarray(np.swapaxes(rows, 1, 2))
 

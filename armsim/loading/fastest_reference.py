@@ -118,7 +118,6 @@ class FastestReference:
     def tool_rows(self, path: ToolPath, legs: Sequence[Leg]) -> tuple[Extra, tuple[RowLabel, ...]]:
         """Rows of the tool's speed, acceleration along the path and across it, and angular speed."""
         x: Any = self.x
-        name = path.frame.name
         starts = np.append(0.0, np.cumsum([leg.length for leg in legs]))
 
         def rows(s: Array, middle: Array) -> Array:
@@ -142,7 +141,7 @@ class FastestReference:
 
         bounded = (("speed", 1), ("acceleration", 3), ("angular_speed", 1))
         return rows, tuple(
-            RowLabel(name, key.replace("_", " "))
+            RowLabel(path.frame.name, key.replace("_", " "))
             for key, many in bounded if x.entries[key] is not None for _ in range(many)
         )  # fmt: skip
 
@@ -159,10 +158,7 @@ class FastestReference:
             mend = f"{'begin or end slower' if any(self.speeds) else 'lead it elsewhere'}, or raise that limit"
         at = np.array([s])
         q = path.at(at, path.piece(at))[0][0]
-        begin, end = path.breaks[[0, -1]].tolist()
-        found += (
-            f": {100.0 * (s - begin) / (end - begin):.4g} % along {name}, at q = [{', '.join(f'{x:.5g}' for x in q)}]"
-        )
+        found += f": {100.0 * s / path.breaks[-1]:.4g} % along {name}, at q = [{', '.join(f'{x:.5g}' for x in q)}]"
         return self.fault("a path that can be followed within all limits", found, mend)
 
     def fault(self, expected: str, found: str, mend: str) -> FileFaults:

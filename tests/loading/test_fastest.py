@@ -302,6 +302,13 @@ def test_random_paths_of_random_arms_exceed_no_limit(seed):
     assert 0.99 < max(surveyed.used(given).values()) / left < 1 + surveyed.HELD
 
 
+@pytest.mark.slow  # the arm is compiled
+def test_a_joint_that_turns_back_next_to_a_knot_of_its_spline_exceeds_no_limit():
+    # before it turns back, nearer to the knot than points of a grid are to each other, its friction acts the other way
+    *_, (_, given, robot, plan) = surveyed.each_path(range(165, 166), 2)
+    assert 0.99 < max(surveyed.shares(given, robot, *surveyed.sampled(plan())).values()) < 1
+
+
 @pytest.mark.slow  # arms are compiled
 @pytest.mark.parametrize("seed", range(50))
 def test_no_profile_beside_that_of_a_random_arm_is_faster_and_within_its_limits(seed):
