@@ -9,6 +9,7 @@ second order, or is shortened.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,6 +27,7 @@ FEW, SLOW = 8, 1e-5  # iterations that together save less than this share of the
 PRECISE = 1e-10  # share of the cost that a step promises to save, which ends it as well
 MET = 1e-7  # by how much conditions may be missed, in units of their scales
 PRICES = 10.0, 1e6  # of a missed condition: at first, and at most
+DEAR, ALIKE = 1e4, 1e-4  # from this price on the search ends where a tenth of it missed as much, but for this share
 ACCEPTED, POOR, GOOD = 0.05, 0.25, 0.7  # shares of the predicted reduction of the merit
 SHARES = (0.5, 0.25, 0.1)  # of a step
 FIRMNESS = 1e-9, 1e-5, 100.0  # of the proximal term: at first, least, and greatest
@@ -34,10 +36,7 @@ FLAT = 1e-9  # of the Hessian at first, beside the cost's own
 SHRINK = 0.3  # share by which the time may become shorter in an iteration
 PATIENCE = 30  # iterations with updated Hessians, before they are taken by differences
 ASIDE = 1e-6  # of those, in units of the scales
-TOLLS, LEAST_TOLL = (
-    (100.0, 1.0),
-    1e-3,
-)  # of squares of defects, by updated and exact Hessians, in units of multipliers or so much
+TOLLS, LEAST_TOLL = (100.0, 1.0), 1e-3  # of squares of defects, by updated and exact Hessians, in multipliers
 LEAST_SIZE = 1e-12
 
 
@@ -126,13 +125,10 @@ class PlanSearch:
 
     def run(self, most: int = MOST, few: int = FEW) -> Found:
         """Search until no step saves any cost, or so few of them together almost none; Ctrl-C ends it."""
-        before, iterates, merits, pressure, status = (
-            len(self.iterations),
-            list[SearchIteration](),
-            list[float](),
-            dict[str, Array](),
-            "",
-        )
+        iterates: list[SearchIteration] = []
+        merits: list[float] = []
+        pressure: dict[str, Array] = {}
+        before, status, cheaper = len(self.iterations), "", math.inf
         try:
             while not status and len(iterates) < most:
                 began = time.perf_counter()
@@ -153,12 +149,14 @@ class PlanSearch:
                 if slow and iterates[-1].defect > MET:
                     self._firmness = max(self._firmness, RESTORING)
                 elif iterates[-1].defect <= MET and (slow or gain <= PRECISE * worth):
-                    if iterates[-1].missed <= MET:
+                    missed = iterates[-1].missed
+                    if missed <= MET:
                         status = "solved"
-                    elif self._price >= PRICES[1]:
+                    elif self._price >= (DEAR if missed > (1.0 - ALIKE) * cheaper else PRICES[1]):
                         status = "infeasible"
                     else:
                         self._price *= 10.0
+                        cheaper = missed
                         merits.clear()
         except KeyboardInterrupt:
             status = "interrupted"

@@ -34,10 +34,10 @@ def report(facts: PlanSummary, folder: Path | None, verbose: bool) -> str:
     ]
     if facts.status in ENDED:
         lines.append(f"! {ENDED[facts.status]}")
+    for one in facts.missed:
+        lines.append(f"missed   {one.quantity} {one.of} by {number(one.by)} {one.unit} at {one.t_s:.4g} s")
     if facts.status == "infeasible":
         lines[0] = f"{facts.scenario}: no plan of {facts.time:.6g} s meets all conditions"
-        for one in facts.missed:
-            lines.append(f"missed   {one.quantity} {one.of} by {number(one.by)} {one.unit} at {one.t_s:.4g} s")
         stop = facts.obstruction
         if stop is not None:
             lines.append(
