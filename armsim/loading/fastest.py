@@ -30,6 +30,7 @@ LOWERED = (
     1e-3  # relative: where a limit would be lowered by more its interval is split, as it may bound the speed far around
 )
 PARTS = 16.0  # into which an interval is split at most
+TURNS = 1e-6  # of the slope in the middle of an interval: with less at its end, a joint turns back there
 STIFF = 1.0  # duration of an interval times the decay of speed by its limit
 DIP = 0.5  # of the squared speed at the ends
 SWITCH = 1e-3  # relative: with less of a limit used at an end, another one takes over within the interval
@@ -73,8 +74,9 @@ class PathRows:
         parts[:, -1] = end
         s, k = parts.ravel(), np.repeat(self.path.piece((begin + end) / 2), len(INNER))
         motion = self.path.at(s, k)
-        direction = np.sign(motion[1]).reshape(*parts.shape, -1)
-        direction[:, ENDS] += (direction[:, ENDS] == 0.0) * direction[:, [MIDDLE]]  # at an end a joint may turn back
+        slope = motion[1].reshape(*parts.shape, -1).copy()
+        slope[:, ENDS] += TURNS * slope[:, [MIDDLE]]  # at an end a joint may turn back
+        direction = np.sign(slope)
         rows = self.along(s, k, motion, direction.reshape(len(s), -1)).reshape(*parts.shape, -1, 4)
         return np.ascontiguousarray(np.swapaxes(rows, 1, 2))
 

@@ -80,9 +80,9 @@ class FastestReference:
     def along(self, points: Sequence[Sequence[float]], passes: bool, order: int | None) -> Recorded:
         """Through points in joint space: without a stop, or along lines with a stop at each."""
         points = [points[0], *(b for a, b in pairwise(points) if np.abs(np.subtract(a, b)).max() > SAME)]
-        if len(points) < 2 or (order is not None and len(points) <= order):
-            expected = f"{2 if order is None else order + 1} points or more that differ"
-            raise self.fault(expected, f"{len(points)}", "lead it elsewhere")
+        least = 2 if order is None else order + 1
+        if len(points) < least:
+            raise self.fault(f"{least} points or more that differ", f"{len(points)}", "lead it elsewhere")
         paths = [through(points, order)] if passes else [straight(a, b) for a, b in pairwise(points)]
         return fastest_motion(self.stages([(path, None, ()) for path in paths]))
 
