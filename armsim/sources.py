@@ -8,11 +8,10 @@ import os
 import time
 from collections.abc import Iterable
 from functools import lru_cache
-from pathlib import Path
 
 from armsim.compile import cache
 
-PACKAGE = Path(__file__).parent
+PACKAGE = os.path.dirname(os.path.abspath(__file__))
 STARTED = time.time()
 
 # what machine code follows from, once the content of its plant is known: the text of the traced functions and of the printer
@@ -55,7 +54,7 @@ def digest(places: tuple[str, ...] = EVERYTHING) -> str:
     return digest_of(PACKAGE, places, STARTED)
 
 
-def digest_of(package: Path, places: tuple[str, ...], imported: float = math.inf) -> str:
+def digest_of(package: str, places: tuple[str, ...], imported: float = math.inf) -> str:
     """A digest of the names and the text of modules; another one each time if the text may not be what was imported.
 
     The digest is kept in the cache under the sizes and times of the files, so that it costs no reading: contents are
@@ -74,7 +73,7 @@ def digest_of(package: Path, places: tuple[str, ...], imported: float = math.inf
     latest = max(max(stamp[1:3]) for _, stamp in found) * 1e-9
     if latest > imported:
         return os.urandom(32).hex()
-    name = cache.key(*(f"{path} {' '.join(map(str, stamp))}" for path, stamp in found), str(package))
+    name = cache.key(*(f"{path} {' '.join(map(str, stamp))}" for path, stamp in found), package)
     known = cache.load_json(name)
     if isinstance(known, str):
         return known
@@ -87,11 +86,11 @@ def digest_of(package: Path, places: tuple[str, ...], imported: float = math.inf
 Stamp = tuple[int, int, int, int]  # size, times of the last change of content and of the file itself [ns], inode
 
 
-def _modules(package: Path, places: Iterable[str]) -> Iterable[tuple[str, Stamp]]:
+def _modules(package: str, places: Iterable[str]) -> Iterable[tuple[str, Stamp]]:
     """The modules at these places, by path, with what changes when they do."""
     for place in places:
-        path = package / place
-        if path.suffix == ".py":
+        path = os.path.join(package, place)
+        if place.endswith(".py"):
             yield place, _stamp(os.stat(path))
         else:
             with os.scandir(path) as entries:
@@ -107,9 +106,10 @@ def _stamp(status: os.stat_result) -> Stamp:
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
-def _text_digest(package: Path, modules: Iterable[str]) -> str:
+def _text_digest(package: str, modules: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for path in modules:
-        data = (package / path).read_bytes()
+        with open(os.path.join(package, path), "rb") as file:
+            data = file.read()
         digest.update(f"{path} {len(data)}\n".encode() + data)
     return digest.hexdigest()

@@ -31,7 +31,7 @@ def package(tmp_path, monkeypatch):
 
 
 def digests(package: Path) -> list[str]:
-    return [sources.digest_of(package, places) for places in (sources.TRACED, sources.LOADED, sources.EVERYTHING)]
+    return [sources.digest_of(str(package), places) for places in (sources.TRACED, sources.LOADED, sources.EVERYTHING)]
 
 
 def edit(path: Path) -> None:
@@ -123,15 +123,15 @@ def test_a_digest_of_files_that_may_still_be_written_is_not_kept(package):
 
 
 def test_a_package_whose_files_cannot_be_seen_has_another_key_each_time(tmp_path):
-    assert sources.digest_of(tmp_path, ("plant",)) != sources.digest_of(tmp_path, ("plant",))
+    assert sources.digest_of(str(tmp_path), ("plant",)) != sources.digest_of(str(tmp_path), ("plant",))
 
 
 def test_text_that_changed_since_it_was_imported_has_another_key_each_time(package):
     imported = time.time() + 1
-    known = sources.digest_of(package, sources.TRACED, imported)
-    assert sources.digest_of(package, sources.TRACED, imported) == known
+    known = sources.digest_of(str(package), sources.TRACED, imported)
+    assert sources.digest_of(str(package), sources.TRACED, imported) == known
     os.utime(package / "plant" / "plant.py", (imported + 1, imported + 1))
-    assert len({known, *(sources.digest_of(package, sources.TRACED, imported) for _ in range(2))}) == 3
+    assert len({known, *(sources.digest_of(str(package), sources.TRACED, imported) for _ in range(2))}) == 3
 
 
 def test_loops_are_keyed_by_the_text_they_are_traced_from(monkeypatch):

@@ -33,7 +33,7 @@ def command(clear: bool, display: Display) -> int:
     removed = cache.clear() if clear else 0
     found = cache.contents()
     if display.as_json:
-        print_json({**asdict(found), "folder": str(found.folder), "limit": cache.LIMIT, "removed": removed})
+        print_json({**asdict(found), "limit": cache.LIMIT, "removed": removed})
     elif not display.quiet:
         cleared = f"{removed} entries removed; " if clear else ""
         echo(

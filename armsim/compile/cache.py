@@ -18,7 +18,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from armsim.records import record
@@ -32,21 +31,33 @@ LARGEST = 64 * 2**20  # bytes of an entry
 STALE = 3600.0  # s after which a temporary file is left over from a process that was killed
 SHARERS = 16  # processes that may fill a folder at the same time
 
-_room: dict[tuple[Path, int], float] = {}  # bytes that this process may store before it looks through a folder again
+_room: dict[tuple[str, int], float] = {}  # bytes that this process may store before it looks through a folder again
 
 
-def folder() -> Path:
+def folder() -> str:
     """Where kernels are kept: the environment variable `ARMSIM_CACHE_DIR`, or the user's cache folder of the platform."""
     named = os.environ.get(VARIABLE)
     if named:
-        return Path(named)
+        return named
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+        base = os.environ.get("LOCALAPPDATA") or _at_home("AppData", "Local")
     elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
+        base = _at_home("Library", "Caches")
     else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "armsim"
+        base = os.environ.get("XDG_CACHE_HOME") or _at_home(".cache")
+    return os.path.join(base, "armsim")
+
+
+def _at_home(*names: str) -> str:
+    """A folder within the user's home.
+
+    Raises:
+        OSError: The user has none.
+    """
+    home = os.path.expanduser("~")
+    if home == "~":
+        raise OSError("the user has no home")
+    return os.path.join(home, *names)
 
 
 def key(*parts: str) -> str:
@@ -65,8 +76,8 @@ def refusal() -> str:
         status = os.stat(where)
     except FileNotFoundError:
         return ""
-    except (OSError, RuntimeError) as error:
-        return f"{getattr(error, 'strerror', None) or error}: name another folder in {VARIABLE}"
+    except OSError as error:
+        return f"{error.strerror or error}: name another folder in {VARIABLE}"
     if not stat.S_ISDIR(status.st_mode):
         return f"{where} is no folder: name another one in {VARIABLE}"
     if _trusted(status) or _closable(where, status):
@@ -80,30 +91,30 @@ def load(name: str) -> bytes | None:
         where = folder()
         if not _is_safe(where):
             return None
-        data = _read(where / name)
-    except (OSError, RuntimeError):
+        data = _read(os.path.join(where, name))
+    except OSError:
         return None
     head = len(MAGIC) + hashlib.sha256().digest_size
     code = data[head:]
     if data[:head] != _head(name, code):
         return None
     with suppress(OSError):
-        os.utime(where / name)  # least recently used entries are evicted first
+        os.utime(os.path.join(where, name))  # least recently used entries are evicted first
     return code
 
 
 def store(name: str, code: bytes) -> None:
     """Cache code under a name, if the folder is the user's own and can be written."""
-    with suppress(OSError, RuntimeError):
+    with suppress(OSError):
         where = folder()
-        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.makedirs(where, 0o700, exist_ok=True)
         if not _is_safe(where) or len(code) > LARGEST:
             return
-        beside = where / f"{name}.{os.getpid()}"
+        beside = os.path.join(where, f"{name}.{os.getpid()}")
         try:
             with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _PLAIN, 0o600), "wb") as file:
                 file.write(_head(name, code) + code)
-            os.replace(beside, where / name)
+            os.replace(beside, os.path.join(where, name))
         except BaseException:  # a full disk, or Ctrl-C
             with suppress(OSError):
                 os.remove(beside)
@@ -136,7 +147,7 @@ class Contents:
         refusal: Why it is not used; empty if it is.
     """
 
-    folder: Path
+    folder: str
     entries: int
     bytes: int
     refusal: str
@@ -175,7 +186,7 @@ def _trusted(status: os.stat_result) -> bool:
     return status.st_uid in (os.geteuid(), 0) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _is_safe(where: Path) -> bool:
+def _is_safe(where: str) -> bool:
     """Whether a folder can be used; one that can be closed to others is, and its entries, which they may have written, go.
 
     Raises:
@@ -192,7 +203,7 @@ def _is_safe(where: Path) -> bool:
     return True
 
 
-def _closable(where: Path, status: os.stat_result) -> bool:
+def _closable(where: str, status: os.stat_result) -> bool:
     """Whether a folder that others may write is the user's own, and holds entries alone; never one like /tmp."""
     if sys.platform == "win32" or status.st_uid != os.geteuid() or status.st_mode & stat.S_ISVTX:
         return False
@@ -201,7 +212,7 @@ def _closable(where: Path, status: os.stat_result) -> bool:
     return False
 
 
-def _read(path: Path) -> bytes:
+def _read(path: str) -> bytes:
     """A regular file of the user's own.
 
     Raises:
@@ -210,11 +221,11 @@ def _read(path: Path) -> bytes:
     with open(os.open(path, os.O_RDONLY | _PLAIN), "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or not _trusted(status) or status.st_size > 2 * LARGEST:
-            raise PermissionError(str(path))
+            raise PermissionError(path)
         return file.read(2 * LARGEST)
 
 
-def _entries(where: Path) -> Iterator[tuple[float, int, str]]:
+def _entries(where: str) -> Iterator[tuple[float, int, str]]:
     """When they were used last [s], size [bytes] and path of files with names like ours."""
     with suppress(OSError), os.scandir(where) as found:
         for entry in found:
@@ -225,7 +236,7 @@ def _entries(where: Path) -> Iterator[tuple[float, int, str]]:
                         yield status.st_mtime, status.st_size, entry.path
 
 
-def _make_room(where: Path, size: int) -> None:
+def _make_room(where: str, size: int) -> None:
     """Keep a folder in which so many bytes have been stored near its limit; it is looked through only now and then."""
     of = where, LIMIT
     _room[of] = _room.get(of, 0.0) - size
@@ -233,7 +244,7 @@ def _make_room(where: Path, size: int) -> None:
         _room[of] = (LIMIT - _trim(where)) / SHARERS
 
 
-def _trim(where: Path) -> int:
+def _trim(where: str) -> int:
     """Remove what killed processes have left, and the longest unused entries beyond the limit; the bytes that stay."""
     entries = []
     for used, size, path in _entries(where):

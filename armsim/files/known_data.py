@@ -27,7 +27,7 @@ class KnownData:
     """
 
     def __init__(self, *asked: Any) -> None:
-        self._name = cache.key("known", sources.digest(), str(sources.PACKAGE), sys.version, repr(asked))
+        self._name = cache.key("known", sources.digest(), sources.PACKAGE, sys.version, repr(asked))
 
     def data(self) -> Any:
         """The data; None where it is not known, or a file is another than it was, or is there and was not."""

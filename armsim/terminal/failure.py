@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-import traceback
+from types import TracebackType
 
 import click
 
@@ -47,11 +47,10 @@ def told(error: BaseException) -> int:
     if _interrupted(error):
         echo("interrupted", err=True)
         return INTERRUPTED
-    if isinstance(error, OSError) and not error.filename:
-        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-        if frame.f_globals.get("__name__") == "click.utils":  # which prints helps by itself
-            drop(sys.stdout)
-            error = unwritable(error)
+    printed = "click.utils"  # which prints helps by itself
+    if isinstance(error, OSError) and not error.filename and _origin(error).tb_frame.f_globals["__name__"] == printed:
+        drop(sys.stdout)
+        error = unwritable(error)
     message, code = _message(error)
     echo(message, err=True)
     return code
@@ -81,9 +80,19 @@ def _message(error: BaseException) -> tuple[str, int]:
         where = os.fsdecode(error.filename) if error.filename else "the system"
         found, mend = error.strerror or str(error), "check the path, its permissions, and what is left of the disk"
         return str(Refusal(where, "what can be read or written", found, mend)), REFUSED
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    found = f"{type(error).__name__}: {str(error)[:200]} ({os.path.basename(last.filename)}:{last.lineno})"
+    origin = _origin(error)
+    module = os.path.basename(origin.tb_frame.f_code.co_filename)
+    found = f"{type(error).__name__}: {str(error)[:200]} ({module}:{origin.tb_lineno})"
     return str(Refusal(OURS, "a result, or a refusal that tells what to mend", found, _report(error))), INTERNAL
+
+
+def _origin(error: BaseException) -> TracebackType:
+    """Where an error that has been caught was raised."""
+    last = error.__traceback__
+    assert last is not None
+    while last.tb_next is not None:
+        last = last.tb_next
+    return last
 
 
 def _interrupted(error: BaseException | None) -> bool:
@@ -105,6 +114,7 @@ def _report(error: BaseException) -> str:
     """What to do about it: write a report, whose file it names."""
     import platform  # what few commands need
     import tempfile
+    import traceback
 
     about = f"armsim {__version__}, Python {platform.python_version()}, {platform.platform()}"
     text = f"{about}\n{sys.argv}\n\n{''.join(traceback.format_exception(error))}"

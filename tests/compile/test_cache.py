@@ -219,7 +219,7 @@ def test_it_is_cleared_of_its_own_entries_alone(folder):
     for number in (2.0, 3.0):
         answer(kernel(number))
     sizes = [path.stat().st_size for path in folder.iterdir() if path.name not in files]
-    assert cache.contents() == cache.Contents(folder, 2, sum(sizes), "")
+    assert cache.contents() == cache.Contents(str(folder), 2, sum(sizes), "")
     assert cache.clear() == 2
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
     assert cache.contents().entries == cache.clear() == 0
@@ -349,4 +349,4 @@ def test_the_folder_is_the_named_one_or_the_users(environment, expected, monkeyp
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert str(cache.folder()) == expected
+    assert cache.folder() == expected

@@ -38,7 +38,7 @@ def test_data_is_known_by_what_was_asked(files):
 
 def test_data_of_another_installation_which_ships_its_own_files_are_not_known(files, monkeypatch):
     KnownData("one").keep({"x": 1}, files)
-    monkeypatch.setattr(sources, "PACKAGE", Path("elsewhere"))
+    monkeypatch.setattr(sources, "PACKAGE", "elsewhere")
     assert KnownData("one").data() is None
 
 
@@ -96,7 +96,7 @@ for name in sys.argv[1:]:
     sources = {os.path.abspath(source.path) for source in read_scenario(name).sources}
     read = {os.path.abspath(path) for path in opened if isinstance(path, str)}
     others = [path for path in read - sources if not path.endswith((".py", ".pyc"))]
-    print(name, *(path for path in others if os.path.dirname(path) != str(cache.folder())))
+    print(name, *(path for path in others if os.path.dirname(path) != cache.folder()))
 """
 
 
