@@ -14,9 +14,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from armsim.actuation import Output, against_dry_friction, creeping, driven, sticks
+from armsim.actuation import JointTorque, Output, against_dry_friction, creeping, driven, sticks
+from armsim.actuation import motor as dc
 from armsim.control.drive import against_viscous, commands_for
-from armsim.control.law import FeedbackLaw, Kept, Now
+from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.noise import uniform
 from armsim.control.pid import within
 from armsim.control.reference import Desired, Reference
@@ -49,7 +50,6 @@ from armsim.records import mutable_record, record
 
 Rows = Sequence[Scalars]
 STREAM = 4095.0  # of random numbers; encoders have those from 0 on
-ITERATIONS = 1  # a sample
 SHARES = (1.0, 0.5, 0.25)  # of a change of the plan that are tried; where none costs less, the plan stays
 
 
@@ -86,20 +86,36 @@ class Misses:
 
 
 @mutable_record
-class Stage:
-    """A stage of a plan.
+class ModelState:
+    """A state of the model.
 
     Attributes:
-        q: Joint positions at its beginning [rad or m].
+        q: Joint positions [rad or m].
         qd: Joint velocities [rad/s or m/s].
+        currents: Armature currents that are states of arm and model [A], by joint.
+    """
+
+    q: Scalars
+    qd: Scalars
+    currents: dict[int, Scalar]
+
+    @property
+    def flat(self) -> Scalars:
+        """Positions, velocities, currents: 2 n + k scalars."""
+        return [*self.q, *self.qd, *self.currents.values()]
+
+
+@mutable_record
+class Stage(ModelState):
+    """A stage of a plan, from the state at its beginning on.
+
+    Attributes:
         command: The command that is held for its length [V, A, N·m or N].
         base: The command that carries the model along the reference.
         wanted_q: Desired positions at its beginning.
         wanted_qd: Desired velocities.
     """
 
-    q: Scalars
-    qd: Scalars
     command: Scalars
     base: Scalars
     wanted_q: Scalars
@@ -107,23 +123,19 @@ class Stage:
 
 
 @mutable_record
-class Rollout:
+class Rollout(ModelState):
     """Where a plan leads.
 
     Attributes:
-        q: Joint positions [rad or m].
-        qd: Joint velocities [rad/s or m/s].
         cost: Of the way there.
     """
 
-    q: Scalars
-    qd: Scalars
     cost: Scalar
 
 
 @mutable_record
 class CostToGo:
-    """What is left of the cost at a state, to second order in its change: of positions, then of velocities, 2 n entries.
+    """What is left of the cost at a state, to second order in its change: of positions, velocities and the k currents.
 
     Attributes:
         gradient: Its first derivative.
@@ -140,7 +152,7 @@ class Correction:
 
     Attributes:
         step: n entries.
-        gains: n rows of 2 n.
+        gains: n rows of 2 n + k.
     """
 
     step: Scalars
@@ -151,10 +163,10 @@ class Correction:
 class Predictive(FeedbackLaw):
     """Commands that minimise a cost over a horizon, by a model of the arm, within the limits of the commands.
 
-    The model has motors with their limits, friction, springs and stops; inductances, contacts and external forces are not
-    predicted. A stage is a step of semi-implicit Euler, implicit in what opposes a joint's own velocity, so that neither back-EMF
-    nor friction bounds its length. Commands that arrive late are planned for the state that the model then has, under those
-    that are on their way.
+    The model has motors with their limits, friction, springs and stops, and the currents that are states of it and of the arm;
+    contacts and external forces are not predicted. A stage is a step of semi-implicit Euler, implicit in what opposes a
+    joint's own velocity, so that neither back-EMF nor friction bounds its length. Commands that arrive late are planned for the
+    state that the model then has, under those that are on their way.
 
     Attributes:
         output: What the commands are.
@@ -219,33 +231,37 @@ class Predictive(FeedbackLaw):
 
     def _arrival(self, now: Now, period: Scalar) -> Now:
         """When the command of a sample arrives, and where the model is then; a period [s] lies between commands."""
-        move = shared(lambda q, v, u, t: self._moved(q, v, u, t, period), "ahead")
+        move = shared(lambda q, v, i, u, t: self._moved(q, v, i, u, t, period), "ahead")
         q, v = [*now.seen.q], [*now.seen.qd]
+        motors = {i: self.model.joints[i].electric_motor for i in now.seen.currents}
+        lag = {i for i, motor in motors.items() if motor is not None and motor.inductance is not None}
+        currents = {i: x for i, x in now.seen.currents.items() if i in lag}
         for k, u in enumerate(now.queued):
-            v = move(q, v, self._bounded(u), now.t + k * period)
+            v, currents = move(q, v, currents, self._bounded(u), now.t + k * period)
             q = [fma(period, x, at) for x, at in zip(v, q, strict=True)]
-        return replace(now, t=now.t + self.delay, seen=replace(now.seen, q=q, qd=v))
+        return replace(now, t=now.t + self.delay, seen=Seen(q, v, currents))
 
     def _improved(self, now: Now, plan: Rows) -> Rows:
         """A plan after an iteration: the change that costs least of those tried."""
         h, horizon = self.interval, self.reference.at(now.t + self.interval * self.stages)
-        start = Rollout(list(now.seen.q), list(now.seen.qd), 0.0)
+        start = Rollout(list(now.seen.q), list(now.seen.qd), dict(now.seen.currents), 0.0)
 
         def begin(state: tuple[Rollout, Scalar], beyond: Scalars) -> tuple[tuple[Rollout, Scalar], Stage]:
             at, k = state
             t = fma(h, k, now.t)
             desired, base = self.reference.at(t), self._base(now, t)
             u = self._bounded(plus(base, beyond))
-            stage = Stage(at.q, at.qd, u, base, desired.q, desired.qd)
+            stage = Stage(at.q, at.qd, at.currents, u, base, desired.q, desired.qd)
             return (self._rolled(now.laden, at, stage, u), k + 1.0), stage
 
         (end, _), stages = scan((start, 0.0), begin, plan)
-        left = self._with_errors(None, end.q, end.qd, horizon.q, horizon.qd, self.weights.end)
+        nothing = CostToGo([0.0] * len(end.flat), [[0.0] * len(end.flat) for _ in end.flat])
+        left = self._with_errors(nothing, end, horizon.q, horizon.qd, self.weights.end)
         _, corrections = scan(left, lambda left, stage: self._corrected(now.laden, left, stage), stages, backward=True)
 
         def along(stage: Stage, change: Correction, at: Rollout, share: Scalar) -> Scalars:
             """The command of a stage after a share of its correction."""
-            moved = minus([*at.q, *at.qd], [*stage.q, *stage.qd])
+            moved = minus(at.flat, stage.flat)
             steps = [dot(row, moved, share * step) for row, step in zip(change.gains, change.step, strict=True)]
             return self._bounded(plus(stage.command, steps))
 
@@ -267,7 +283,7 @@ class Predictive(FeedbackLaw):
 
         _, found = scan(start, take, stages, corrections)
         first, *rest = found
-        seen, gains = [*start.q, *start.qd], as_constant(corrections[0].gains)
+        seen, gains = start.flat, as_constant(corrections[0].gains)
 
         def by_gains() -> Scalars:
             moved = minus(seen, as_constant(seen))
@@ -300,8 +316,8 @@ class Predictive(FeedbackLaw):
         for weight, x, base in zip(self.weights.command, u, stage.base, strict=True):
             beyond = x - base
             cost = fma(0.5 * self.interval * weight, beyond * beyond, cost)
-        v = self._moved(at.q, at.qd, u, laden)
-        return Rollout([fma(self.interval, x, q) for x, q in zip(v, at.q, strict=True)], v, cost)
+        v, currents = self._moved(at.q, at.qd, at.currents, u, laden)
+        return Rollout([fma(self.interval, x, q) for x, q in zip(v, at.q, strict=True)], v, currents, cost)
 
     def _spent(self, end: Rollout, horizon: Desired) -> Scalar:
         """The cost of a horizon with its end."""
@@ -324,12 +340,10 @@ class Predictive(FeedbackLaw):
             pairs.append((weight, x - (within_range if upper is None else minimum(within_range, upper))))
         return pairs
 
-    def _with_errors(self, left: CostToGo | None, q, v, wanted_q, wanted_qd, length: Scalar) -> CostToGo:
+    def _with_errors(self, left: CostToGo, at: ModelState, wanted_q, wanted_qd, length: Scalar) -> CostToGo:
         """A cost to go with that of the errors over a length of time [s]."""
-        n = len(q)
-        gradient = [0.0] * (2 * n) if left is None else [*left.gradient]
-        hessian = [[0.0] * (2 * n) for _ in range(2 * n)] if left is None else [[*row] for row in left.hessian]
-        for k, (weight, error) in enumerate(self._residuals(q, v, wanted_q, wanted_qd)):
+        n, gradient, hessian = self.model.n, [*left.gradient], [[*row] for row in left.hessian]
+        for k, (weight, error) in enumerate(self._residuals(at.q, at.qd, wanted_q, wanted_qd)):
             i, of = k % (2 * n), length * weight
             beyond = either(error < 0.0, error > 0.0) if k >= 2 * n else True
             gradient[i] = fma(of, error, gradient[i])
@@ -338,51 +352,75 @@ class Predictive(FeedbackLaw):
 
     @cached_property
     def _loads(self) -> Callable[..., Any]:
-        """Torques on the joints at velocities v, positions q and under commands u, with their derivatives by v."""
+        """Mean torques on the joints over a time h at velocities v, with their derivatives by v; see `_driven`."""
 
-        def loads(v: Scalars, q: Scalars, u: Scalars) -> Scalars:
-            joints = zip(self.model.joints, u, q, v, strict=True)
-            return [driven(joint, self.output, *x).total for joint, *x in joints]
+        def loads(v: Scalars, q: Scalars, currents: dict[int, Scalar], u: Scalars, h: Scalar) -> Scalars:
+            return [self._driven(i, q, v, currents, u, h).total for i in range(self.model.n)]
 
         return with_jacobian(loads, (0,), "loads")
 
     @cached_property
     def _linearized(self) -> Callable[..., Any]:
-        """`_moved` and its derivatives by positions, velocities and commands."""
-        return with_jacobian(self._moved, (0, 1, 2), "moved")
+        """`_moved` and its derivatives by positions, velocities, currents and commands."""
+        return with_jacobian(self._moved, (0, 1, 2, 3), "moved")
 
-    def _dry(self, i: int, q: Scalar, v: Scalar, u: Scalar) -> Scalar:
-        """The damping that a joint's dry friction is at a velocity [N·m·s/rad or N·s/m]."""
-        joint = self.model.joints[i]
-        assert self.creep is not None
-        return creeping(joint, driven(joint, self.output, u, q, v).motor, v, self.creep[i])
+    def _driven(
+        self, i: int, q: Scalars, v: Scalars, currents: dict[int, Scalar], u: Scalars, h: Scalar
+    ) -> JointTorque:
+        """The torques on a joint at positions q, velocities v and under commands u; of its current the mean over a time h [s]."""
+        joint, flowing = self.model.joints[i], None
+        if i in currents:
+            assert joint.motor is not None
+            flowing = dc.mean_current(joint.motor, currents[i], dc.supplied(joint.motor, u[i]), v[i], h)
+        return driven(joint, self.output, u[i], q[i], v[i], flowing)
 
-    def _moved(self, q: Scalars, v: Scalars, u: Scalars, laden: Scalar, length: Scalar | None = None) -> Scalars:
-        """Velocities after a stage, or a length of time [s], with the payloads of a time, n scalars."""
-        tau, slopes = self._loads(v, q, u)
+    def _moved(
+        self,
+        q: Scalars,
+        v: Scalars,
+        currents: dict[int, Scalar],
+        u: Scalars,
+        laden: Scalar,
+        length: Scalar | None = None,
+    ) -> tuple[Scalars, dict[int, Scalar]]:
+        """Velocities and currents after a stage, or a length of time [s], with the payloads of a time."""
         arm, h = self.model.at(laden), self.interval if length is None else length
+        tau, slopes = self._loads(v, q, currents, u, h)
         M = crba(arm, q)
         for i, (row, (slope,)) in enumerate(zip(M, slopes, strict=True)):
             row[i] = row[i] - h * slope[i]
             if self.creep is not None and sticks(self.model.joints[i]):
-                damping = self._dry(i, q[i], v[i], u[i])
+                motor = self._driven(i, q, v, currents, u, h).motor
+                damping = creeping(self.model.joints[i], motor, v[i], self.creep[i])
                 row[i], tau[i] = fma(h, damping, row[i]), tau[i] - damping * v[i]
         qdd = solve_ldl(M, minus(tau, bias(arm, q, v)))
-        return [fma(h, a, x) for a, x in zip(qdd, v, strict=True)]
+        after, left = [fma(h, a, x) for a, x in zip(qdd, v, strict=True)], {}
+        for i, x in currents.items():
+            motor = self.model.joints[i].motor
+            assert motor is not None
+            left[i] = dc.current_after(motor, x, dc.supplied(motor, u[i]), after[i], h)
+        return after, left
 
     def _corrected(self, laden: Scalar, left: CostToGo, stage: Stage) -> tuple[CostToGo, Correction]:
         """The correction of a stage, and the cost to go at its beginning."""
         n, h = self.model.n, self.interval
-        _, J = self._linearized(stage.q, stage.qd, stage.command, laden)
-        F = [[*by_q, *by_v, *by_u] for by_q, by_v, by_u in J]  # n rows of 3 n: velocities after the stage
-        own, V, g = range(n), left.hessian, left.gradient
-        # the cost to go by the positions before and the velocities after the stage, as q' = q + h v'
-        by_v = [g[n + i] + h * g[i] for i in own]
-        cross = [[V[i][n + j] + h * V[i][j] for j in own] for i in own]
-        twice = [[V[n + i][n + j] + h * (V[i][n + j] + V[n + i][j]) + h * h * V[i][j] for j in own] for i in own]
+        _, (velocities, currents) = self._linearized(stage.q, stage.qd, stage.currents, stage.command, laden)
+        rows = [*velocities, *currents.values()]
+        # of n + k rows by 3 n + k: velocities and currents after the stage
+        F = [[*by_q, *by_v, *by_i.values(), *by_u] for by_q, by_v, by_i, by_u in rows]
+        own, all_, V, g = range(n), range(len(F)), left.hessian, left.gradient
+        # the cost to go by the positions before, the velocities and currents after the stage, as q' = q + h v'
+        by_v = [g[n + i] + h * g[i] if i < n else g[n + i] for i in all_]
+        cross = [[V[i][n + j] + h * V[i][j] if j < n else V[i][n + j] for j in all_] for i in own]
+        twice = [[V[n + i][n + j] for j in all_] for i in all_]
+        for i in own:
+            for j in own:
+                twice[i][j] = twice[i][j] + h * (V[i][n + j] + V[n + i][j]) + h * h * V[i][j]
+            for j in all_[n:]:
+                twice[i][j] = twice[j][i] = twice[i][j] + h * V[i][n + j]
         columns = [*zip(*F, strict=True)]
         bent = [[dot(row, column) for row in twice] for column in columns]
-        Q = [[dot(a, b) for b in bent[: i + 1]] for i, a in enumerate(columns)]  # lower triangle, 3 n
+        Q = [[dot(a, b) for b in bent[: i + 1]] for i, a in enumerate(columns)]  # lower triangle
         slope = [dot(column, by_v) for column in columns]
         for i in own:
             slope[i] = slope[i] + g[i]
@@ -392,7 +430,7 @@ class Predictive(FeedbackLaw):
                 Q[a][b] = Q[a][b] + (2.0 * mixed if i == k else mixed)
             for j in range(i + 1):
                 Q[i][j] = Q[i][j] + V[i][j]
-        first = 2 * n
+        first = n + len(F)
         for i in own:
             weight = h * self.weights.command[i]
             slope[first + i] = fma(weight, stage.command[i] - stage.base[i], slope[first + i])
@@ -409,7 +447,7 @@ class Predictive(FeedbackLaw):
             for j in range(i + 1):
                 hessian[i][j] = hessian[j][i] = dot([row[i] for row in across], columns_of_gains[j], Q[i][j])
         left = CostToGo(gradient, hessian)
-        before = self._with_errors(left, stage.q, stage.qd, stage.wanted_q, stage.wanted_qd, h)
+        before = self._with_errors(left, stage, stage.wanted_q, stage.wanted_qd, h)
         return before, Correction(step, [list(row) for row in gains])
 
     def _step(self, H: Rows, g: Scalars, u: Scalars) -> tuple[Scalars, list]:

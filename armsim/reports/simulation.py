@@ -6,7 +6,6 @@ import math
 
 from armsim.clock import seconds
 from armsim.model import JOINT_TYPES
-from armsim.notebook import counted
 from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
 from armsim.reports.table import Row, fixed, force_unit, joint_unit, measured, number, table, wrapped
@@ -78,7 +77,7 @@ def _plan_line(of: SolveTimes) -> str:
     times = (
         f"{seconds(of.median)} each (median), 99 % within {seconds(of.percentile_99)}, {seconds(of.greatest)} at most"
     )
-    made = f"of {of.samples} on this machine, each by {counted(of.iterations, 'iteration')}"
+    made = f"of {of.samples} on this machine"
     line = f"plans    {times}, {made}; {of.missed} over the budget of {seconds(of.budget)}"
     share = f"{of.missed / of.samples:.2g}"
     return line + (f": `control.misses: {{share: {share}}}` shows what that does" if of.missed else "")

@@ -6,7 +6,6 @@ import time
 from array import array
 
 from armsim.control import Controller, Predictive
-from armsim.control.predictive import ITERATIONS
 from armsim.records import record
 from armsim.simulation.result import Result
 
@@ -25,7 +24,6 @@ class SolveTimes:
         greatest: Likewise.
         budget: What one may take [s].
         missed: How many took longer.
-        iterations: Of each plan.
     """
 
     samples: int
@@ -34,7 +32,6 @@ class SolveTimes:
     greatest: float
     budget: float
     missed: int
-    iterations: int
 
 
 def solve_times(run: Result) -> SolveTimes | None:
@@ -51,7 +48,8 @@ def solve_times(run: Result) -> SolveTimes | None:
     rows, moving = run.latest(), 2 * len(plant.arm.mechanism.joint_names)
     kernel = SingleKernel(trace(lambda t, *x: plant.sample(t, list(x)), ["t", *plant.slots], "sample"))
     states = [*zip(rows.t, rows.q, rows.qd, strict=True)]
-    x, times = array("d", [0.0, *plant.initial_state(*states[0][1:])]), list[float]()
+    x = array("d", [0.0, *plant.initial_state(*states[0][1:])])
+    times: list[float] = []
     after = x[1:]
     for t, *motion in states[:: len(states) // MOST + 1]:
         x[: moving + 1] = array("d", [t, *plant.initial_state(*motion)[:moving]])
@@ -64,4 +62,4 @@ def solve_times(run: Result) -> SolveTimes | None:
         x[1:] = after
     median, most, greatest = np.quantile(times, [0.5, 0.99, 1.0]).tolist()
     missed = sum(one > law.budget for one in times)
-    return SolveTimes(len(times), median, most, greatest, law.budget, missed, ITERATIONS)
+    return SolveTimes(len(times), median, most, greatest, law.budget, missed)
