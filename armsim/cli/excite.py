@@ -64,9 +64,8 @@ Examples:
     "--open",
     "opened",
     multiple=True,
-    required=True,
     metavar="PATH",
-    help="Numbers to show: a path, a pattern, friction, motors, payload, masses or base; may be repeated.",
+    help="Numbers to show: a path, a pattern, or friction, motors, payload, masses, base; repeatable. [default: friction]",
 )
 @click.option("--duration", callback=number, default="10", show_default=True, metavar="T", help="Of the motion [s].")
 @grouped(
@@ -115,12 +114,13 @@ def command(
 
     from armsim.files.new_file import check_output
     from armsim.identification.excite import SCENARIO, TABLE, excite, save
+    from armsim.identification.unknowns import FRICTION
     from armsim.reports.excitation import report
 
     if files.folder is not None and os.path.lexists(files.folder):
         for name in (SCENARIO, TABLE):
             check_output(os.path.join(files.folder, name), [robot], files.force)
-    found = excite(robot, opened, **vars(motion), **vars(sensors))
+    found = excite(robot, opened or FRICTION, **vars(motion), **vars(sensors))
     written = [] if files.folder is None else save(found, robot, str(files.folder))
     display.print(lambda: {**vars(found), "files": written}, lambda: report(found, display.digits, written))
     return 0

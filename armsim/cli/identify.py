@@ -39,6 +39,7 @@ class FitOptions:
         hold_back: Share of the log that is not fitted.
         interpolate: Whether commands change on straight lines between rows.
         feedback: A scenario whose controller sees the logs' positions.
+        inputs: Which commands of the logs drive the model.
     """
 
     opened: tuple[str, ...]
@@ -51,6 +52,7 @@ class FitOptions:
     hold_back: float | None
     interpolate: bool
     feedback: str | None
+    inputs: str | None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -128,6 +130,11 @@ Examples:
         callback=share,
         metavar="X%",
         help="The end of each log that tests what was found. [default: 20%]",
+    ),
+    click.option(
+        "--inputs",
+        type=click.Choice(["voltage", "torque", "current"]),
+        help="The commands that drive the model. [default: of a run's folder what was commanded, else the first that is there]",
     ),
     interpolate_option,
     feedback_option,

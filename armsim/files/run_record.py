@@ -99,6 +99,14 @@ class RunRecord(Record):
         """The path of run.yaml."""
         return os.path.join(self.folder, ABOUT)
 
+    @property
+    def commanded(self) -> Literal["voltage", "torque"] | None:
+        """What drove the arm: the output of its controller, or inputs; None where nothing did, or run.yaml says nothing of it."""
+        scenario = self.section("scenario")
+        parts = [part for key in ("control", "inputs") if isinstance(part := scenario.get(key), Mapping)]
+        said = [word for part in parts for word in (*part, part.get("output"))]
+        return "voltage" if "voltage" in said else "torque" if "torque" in said else None
+
 
 def folder_of(run: str | PathLike[str]) -> str:
     """The folder of a run that is named by its folder or its run.yaml."""

@@ -25,7 +25,7 @@ from armsim.identification.command_model import CommandModel
 from armsim.identification.fourier import FourierMotion, MotionFamily, MotionLimits
 from armsim.identification.linear import fitted_influence, moving_rows, seen_numbers
 from armsim.identification.signals import SplineFit, smooth
-from armsim.identification.unknowns import JointScale, Unknowns
+from armsim.identification.unknowns import FRICTION, JointScale, Unknowns
 from armsim.identification.unseen import UnseenDirection
 from armsim.loading import Given
 from armsim.records import record
@@ -136,7 +136,7 @@ class Excitation:
 
 def excite(
     robot: Given,
-    open: Sequence[str],
+    open: Sequence[str] | str = FRICTION,
     duration: float = 10.0,
     noise: ArrayLike = 1e-4,
     command_noise: ArrayLike = 0.0,

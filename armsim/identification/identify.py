@@ -18,7 +18,7 @@ from armsim.identification.estimate import Estimate
 from armsim.identification.fit import ALONE, Fit, Fitting, Known
 from armsim.identification.identification import CLOSE, Identification, JointResidual
 from armsim.identification.shooting import Shooting
-from armsim.identification.unknowns import JointScale, Unknowns
+from armsim.identification.unknowns import FRICTION, JointScale, Unknowns
 from armsim.identification.windows import Sensor, Windows, cut, sensors_of, step_of
 from armsim.integrate import METHODS
 from armsim.loading import Given, Scenario, read_robot
@@ -51,7 +51,7 @@ MOST = 1e6  # rad, m, V, A, N·m or N, of a log
 def identify(
     logs: str | PathLike[str] | MeasuredLog | Sequence[str | PathLike[str] | MeasuredLog],
     robot: Given,
-    open: Sequence[str] | str = "friction",
+    open: Sequence[str] | str = FRICTION,
     columns: str | PathLike[str] | Mapping[str, str] | None = None,
     trust: float | None = None,
     delay: bool = False,
@@ -62,6 +62,7 @@ def identify(
     held_back: float = HELD_BACK,
     interpolate: bool = False,
     feedback: Given | Scenario | None = None,
+    inputs: Output | None = None,
     progress: Callable[[str], object] = lambda said: None,
 ) -> Identification:
     """Find numbers of a robot file that explain logs of a real arm: friction, motors, masses.
@@ -85,6 +86,7 @@ def identify(
         interpolate: Whether commands change on straight lines between rows; else each is held until the next row.
         feedback: A scenario whose controller sees the logs' positions: the drift under its commands is told as well; logs without
             commands are taken as driven by it.
+        inputs: Which of several kinds of commands in the logs drive the model; see `read_log`.
         progress: Called with words for every step of the fit.
 
     Raises:
@@ -96,7 +98,8 @@ def identify(
     given = [logs] if isinstance(logs, (str, PathLike, MeasuredLog)) else list(logs)
     controller = None if feedback is None else LoggedFeedback(feedback, arm)
     read = [
-        x if isinstance(x, MeasuredLog) else read_log(x, arm, columns, True, interpolate, controller) for x in given
+        x if isinstance(x, MeasuredLog) else read_log(x, arm, columns, True, interpolate, controller, inputs)
+        for x in given
     ]
     _check_logs(read)
     _check_options(trust, window, held_back)
@@ -107,8 +110,7 @@ def identify(
     fitted = [(k, float(log.t[0]), float(log.t[-1] - held_back * (log.t[-1] - log.t[0]))) for k, log in enumerate(read)]
     tested = [(k, end, float(read[k].t[-1])) for k, _, end in fitted] if held_back else fitted
     seconds = window or min(WINDOW, sum(end - start for _, start, end in fitted) / SHARE)
-    paths = [open] if isinstance(open, str) else list(open)
-    unknowns = Unknowns(robot, paths, read[0].output, _scales(arm, read), delay, offsets)
+    unknowns = Unknowns(robot, open, read[0].output, _scales(arm, read), delay, offsets)
     prepared = time.perf_counter()
     values = unknowns.column("start")
     written = np.nan_to_num(np.abs(unknowns.column("written")))
@@ -223,6 +225,11 @@ def _check_moving(logs: Sequence[MeasuredLog], sensors: Sequence[Sensor], arm: A
 
 def _blind(logs: Sequence[MeasuredLog], unknowns: Unknowns) -> UsageError:
     """The refusal of logs that show nothing of what is sought."""
+    if logs[0].output == "torque" and all(".motor." in one.path for one in unknowns.items):
+        option = spelled("--inputs voltage", 'inputs="voltage"')
+        mend = f"add {option} if the log has them as well"
+        expected, found = "voltages or currents, on whose effect numbers of motors bear", "torques at the joints"
+        return UsageError.of(logs[0].name, expected, found, mend)
     items = [Estimate(one.path, one.unit, None, one.start, None, 0.0) for one in unknowns.items]
     mend = "; ".join(dict.fromkeys(f"for {one.key}: {one.motion}" for one in items))
     found = f"nothing of {', '.join(one.path for one in items[:6])}{', ...' if len(items) > 6 else ''}"

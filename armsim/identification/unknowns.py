@@ -28,6 +28,7 @@ GUESS = 0.05  # share of a joint's torque that friction takes, where the file ha
 NEARLY_NONE = 1e-6  # share of a scale: as good as absent, which as 0 would be structure
 DELAY, OFFSET = "delay", "offset"
 BASE = "base"  # the numbers that stand for base parameters
+FRICTION = "friction"  # what is sought unless something else is
 LONGEST_DELAY = 0.2  # s
 SIGNS = {"[*]": r"\[\d+\]", "*": r"[^\[]+"}  # of patterns, as regular expressions
 
@@ -78,7 +79,7 @@ class Unknowns:
 
     Args:
         robot: The robot file.
-        opened: Paths, patterns of paths, and names of sets.
+        opened: Paths, patterns of paths, and names of sets; or one of them.
         output: What the logs' inputs are.
         scales: Of the arm's joints.
         delay: Whether the delay of the commands is sought.
@@ -92,12 +93,13 @@ class Unknowns:
     def __init__(
         self,
         robot: Given,
-        opened: Sequence[str],
+        opened: Sequence[str] | str,
         output: Output,
         scales: Sequence[JointScale],
         delay: bool,
         offsets: bool,
     ) -> None:
+        opened = [opened] if isinstance(opened, str) else opened
         self.base = BaseNumbers(robot) if BASE in opened else None
         self.given = robot if self.base is None else self.base.data
         self.document = load_robot_file(self.given).document
@@ -228,4 +230,4 @@ def _masses(robot: document.Robot, output: Output) -> list[str]:
     return [path for path, x in numbers(robot) if ".bodies[" in path and path.endswith(".mass") and x.given]
 
 
-SETS = {"friction": _friction, "motors": _motors, "payload": _payload, "masses": _masses}
+SETS = {FRICTION: _friction, "motors": _motors, "payload": _payload, "masses": _masses}

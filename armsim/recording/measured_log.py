@@ -15,7 +15,7 @@ from armsim.actuation.motor import torque
 from armsim.arrays import Array
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
-from armsim.files.run_record import run_record
+from armsim.files.run_record import RunRecord, run_record
 from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
 from armsim.loading.voltage import voltage_refusal
@@ -30,7 +30,8 @@ from armsim.recording.time_units import FACTORS, HOPELESS, unit_by_spacing, unit
 from armsim.records import record
 
 TIME = ("t_s", "t")
-INPUTS = ("voltage", "motor", "current")  # kinds of columns, the first that a log has
+# kinds of columns of inputs; of several, those that a run's folder says were commanded count, or else the first
+INPUTS: dict[Output, str] = {"voltage": "voltage", "torque": "motor", "current": "current"}
 HELD = ", each row's held until the next"
 FIT = 5  # rows of the parabola that a velocity is estimated by
 
@@ -104,6 +105,7 @@ def read_log(
     currents: bool = False,
     interpolate: bool = False,
     feedback: LoggedFeedback | None = None,
+    inputs: Output | None = None,
 ) -> MeasuredLog:
     """Read a log whose columns are named as in armsim's files, or as a mapping says; other columns may hold anything.
 
@@ -117,25 +119,30 @@ def read_log(
         currents: Whether currents stay what they are; they are turned into the arm's torques otherwise.
         interpolate: Whether commands change on straight lines between rows; else each is held until the next row.
         feedback: A controller whose commands count where the log has none.
+        inputs: Which columns drive the arm where there are several; unless given, what was commanded in the run of a folder, or
+            else voltages before torques before currents.
 
     Raises:
         FileFaults: A file cannot be read, is damaged, or lacks a column; or the times are no seconds; says where and why.
         UsageError: There are voltages or currents for a joint without a motor.
     """
     name = os.fspath(path)
-    table = _run_table(name) if os.path.isdir(name) else read_table(name)
+    run = run_record(name) if os.path.isdir(name) else None
+    table = read_table(name) if run is None else _run_table(run)
     named = renamed(table, columns, list(_known(arm)), arm.name)
     kinds = ["q"] + [kind for kind in ("qd",) if _any(named, arm, kind)]
-    inputs = next((kind for kind in INPUTS if _any(named, arm, kind)), None)
+    first = inputs or (None if run is None else run.commanded)
+    order = [inputs] if inputs else sorted(INPUTS, key=lambda output: output != first)
+    of = next((output for output in order if _any(named, arm, INPUTS[output])), None)
     lacking = [] if any(time in named for time in TIME) else [Wanted("t")]
-    driven = [] if inputs is None and feedback is not None else [inputs or INPUTS[0]]
+    driven = [] if of is None and feedback is not None else [INPUTS[of or inputs or "voltage"]]
     for kind in (*kinds, *driven):
         spelled = [_spellings(arm, i, kind) for i in range(arm.n)]
         lacking += [Wanted(kind, i) for i, names in enumerate(spelled) if not any(name in named for name in names)]
     if lacking:
-        raise missing_columns(table, arm, lacking, any_input=inputs is None)
-    if inputs is not None:
-        _check_motors(arm, inputs, name)
+        raise missing_columns(table, arm, lacking, any_input=of is None and inputs is None)
+    if of is not None:
+        _check_motors(arm, of, name)
     t = np.array(named[next(time for time in TIME if time in named)])
     values = [_joint_columns(named, arm, kind) for kind in (*kinds, *driven)]
     rows = np.flatnonzero(np.isfinite(np.column_stack([t, *values])).all(axis=1))
@@ -151,39 +158,37 @@ def read_log(
         raise refuse(table.place(int(rows[k + 1])), "t_s", "times that increase from row to row", found, mend)
     qd = rest.pop(0) if "qd" in kinds else None
     notes += _clock_notes(table, t, q, qd, columns is not None)
-    if feedback is not None and inputs is None:
+    if feedback is not None and of is None:
         log = MeasuredLog(name, t, q, qd, CommandHistory(t, np.zeros(q.shape)), "torque", "", tuple(notes))
         return log.under(feedback)
     (u,) = rest
-    output: Output = "current" if currents and inputs == "current" else "voltage" if inputs == "voltage" else "torque"
-    if output == "current":
-        inputs_from = "the motors' currents"
-    elif inputs == "current":
-        u, inputs_from = _torques(arm, u)
-    else:
-        inputs_from = "voltage" if output == "voltage" else "torque at the joints"
-    return MeasuredLog(name, t, q, qd, CommandHistory(t, u, interpolate), output, inputs_from, tuple(notes))
+    assert of is not None
+    told = {"voltage": "voltage", "torque": "torque at the joints", "current": "the motors' currents"}[of]
+    if of == "current" and not currents:
+        of = "torque"
+        u, told = _torques(arm, u)
+    return MeasuredLog(name, t, q, qd, CommandHistory(t, u, interpolate), of, told, tuple(notes))
 
 
-def _run_table(folder: str) -> DataTable:
+def _run_table(run: RunRecord) -> DataTable:
     """All columns of a run's folder.
 
     Raises:
         UsageError: It has none.
         FileFaults: A table is damaged; says where and why.
     """
-    tables = [read_table(path) for path in run_record(folder).tables]
+    tables = [read_table(path) for path in run.tables]
     if not tables:
         expected, mend = "a CSV or Parquet file, or the folder of a run", "name a file in it"
-        raise UsageError.of(folder, expected, "a folder without tables of rows", mend)
-    return reduce(partial(DataTable.beside, path=folder), tables)
+        raise UsageError.of(run.folder, expected, "a folder without tables of rows", mend)
+    return reduce(partial(DataTable.beside, path=run.folder), tables)
 
 
 def _known(arm: Arm) -> Iterator[str]:
     """The names of a log's columns."""
     yield from TIME
     for i in range(arm.n):
-        for kind in ("q", "qd", *INPUTS):
+        for kind in ("q", "qd", *INPUTS.values()):
             yield from _spellings(arm, i, kind)
 
 
@@ -207,9 +212,9 @@ def _joint_columns(named: Mapping[str, Sequence[float]], arm: Arm, kind: str) ->
     return np.stack(values, axis=1)
 
 
-def _check_motors(arm: Arm, inputs: str, name: str) -> None:
+def _check_motors(arm: Arm, inputs: Output, name: str) -> None:
     """Refuse voltages and currents for joints without the motors that they are of."""
-    refusal = voltage_refusal(arm) if inputs != "motor" else None
+    refusal = voltage_refusal(arm) if inputs != "torque" else None
     if refusal is not None:
         expected = refusal.expected
         if inputs == "current":

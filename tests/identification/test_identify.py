@@ -158,6 +158,28 @@ def test_numbers_come_out_of_a_log_without_commands_by_the_controller_that_ran(c
         assert found[path].value == pytest.approx(x, rel=1e-4)
 
 
+def test_of_a_runs_folder_what_was_commanded_drives_the_model(tmp_path):
+    control = {
+        "law": "pd",
+        "output": "torque",
+        "kp": 20,
+        "kd": 2,
+        "period": 4e-3,
+        "reference": {"q": ["sin(5*t) - 1.57"]},
+    }
+    scenario = {"format": "armsim/scenario/1", "robot": rod(), "duration": 3, "control": control}
+    scenario |= {"integrator": {"method": "rk4", "dt": 1e-3}, "initial": {"q": [-1.57]}, "log": {"every": 4e-3}}
+    run = tmp_path / "run"
+    armsim.simulate(scenario).save(run)
+    found = found_of(run, open=["friction"])  # voltages change between rows with the velocity: its torques do not
+    assert found.explained
+    for path, x in FRICTION.items():
+        assert found[path].value == pytest.approx(x, rel=1e-4)
+    by_voltage = found_of(run, open=["friction"], inputs="voltage")
+    assert by_voltage.logs[0].output == "voltage"
+    assert abs(by_voltage[path].value - x) > 10.0 * abs(found[path].value - x)
+
+
 def test_numbers_that_are_nearly_alike_converge_from_any_file():
     """Under a current friction of 0.3 mN·m s/rad alone tells torque constant from mass, which correlate by 1 - 1e-6."""
     log = logged(rod(3e-4, None), seconds=4.0, noise=1e-6, output="current", seed=3)
@@ -207,10 +229,11 @@ def test_a_log_that_holds_still_is_refused_with_what_to_move(told):
     told(refused.value)
 
 
-def test_a_log_that_shows_nothing_of_what_is_sought_is_refused(told):
+@pytest.mark.parametrize("path", ["joints[A].motor.Kp", "joints[A].bodies[0].rod.center[2]"])  # along the axis
+def test_a_log_that_shows_nothing_of_what_is_sought_is_refused(path, told):
     log = logged(rod(), output="torque", amplitude=4.0)
     with pytest.raises(UsageError) as refused:
-        found_of(log, open=["joints[A].motor.Kp"])
+        found_of(log, open=[path])
     told(refused.value)
 
 
