@@ -15,7 +15,7 @@ import numpy as np
 
 from armsim import sources
 from armsim.compile import BatchKernel
-from armsim.expr import Scalar, Scalars, both, chosen, either, maximum, minimum, scan, sqrt, trace, where
+from armsim.expr import Scalar, Scalars, both, chosen, each, either, maximum, minimum, scan, sqrt, trace, where
 
 Array = Any  # numpy's
 ABSENT = 1e30  # a bound of u where there is none, and a speed beyond all
@@ -75,16 +75,25 @@ def next_root(w: Scalar, *speeds: Scalar) -> Scalar:
     return found
 
 
-def look(w: Scalar, fastest: Scalar, *numbers: Scalar) -> list[Scalar]:
+def bound(row: Scalars, number: Scalar, least: Scalar) -> tuple[Scalar, Quadratic]:
+    """The kind of a row A, B, C, D (1: bounds u; -1: bounds -u; 0: without u, as |A| is no more than the least), and its bound."""
+    A, B, C, D = row
+    inert = abs(A) > least
+    scale = -where(inert, abs(A), 1.0)
+    return where(inert, where(A > 0.0, 1.0, -1.0), 0.0), Quadratic(D / scale, C / scale, B / scale, number)
+
+
+def look(w: Scalar, fastest: Scalar, least: Scalar, *numbers: Scalar) -> list[Scalar]:
     """From a speed to the next one beyond which something else holds, and the piece in between, empty if nothing is admitted.
 
     Args:
         w: The speed.
         fastest: Greatest speed.
-        numbers: Of each row its kind (1: above; -1: below; 0: without u) and c₀, c₁, c₂.
+        least: |A| beyond which a row bounds u.
+        numbers: The rows.
     """
-    given = [numbers[i : i + 4] for i in range(0, len(numbers), 4)]
-    rows = [(kind, Quadratic(c0, c1, c2, float(i))) for i, (kind, c0, c1, c2) in enumerate(given)]
+    given = [list(numbers[i : i + 4]) for i in range(0, len(numbers), 4)]
+    rows = each(lambda row, number: bound(row, number, least), given, [*map(float, range(len(given)))])
     past = w * (1.0 + NEARLY)
 
     def lower(now: Envelopes, row: Any) -> tuple[Envelopes, Any]:
@@ -118,9 +127,9 @@ def look(w: Scalar, fastest: Scalar, *numbers: Scalar) -> list[Scalar]:
 @cache
 def looking(count: int) -> BatchKernel:
     """`look` step by step, for so many rows."""
-    names = [f"x{i}" for i in range(2 + 4 * count)]
+    names = [f"x{i}" for i in range(3 + 4 * count)]
     key = f"look {count} {sources.digest(sources.LOADED)}"
-    return BatchKernel(lambda: trace(look, names, "look"), widths=[1, 0, len(names) - 1], key=key, repeats=True)
+    return BatchKernel(lambda: trace(look, names, "look"), widths=[1, 0, 2, 4 * count], key=key, repeats=True)
 
 
 def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:
@@ -134,31 +143,23 @@ def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:
     Returns:
         Pieces between which a point has as many as any has, shape (m, P, 10): `WIDTH` numbers, and the rows of both bounds.
     """
-    count = rows.shape[1]
-    A = rows[..., 0]
-    free = np.abs(A) <= NO_INERTIA * inertia
-    given = np.empty((len(rows), 1 + 4 * count))
-    normal = given[:, 1:].reshape(rows.shape)
-    given[:, 0] = fastest
-    normal[..., 0] = np.where(free, 0.0, np.sign(A))
-    normal[..., 1:] = rows[..., :0:-1] / -np.where(free, 1.0, np.abs(A))[..., None]
-    kernel, results = looking(count), WIDTH + 3
-    w, todo, found = np.zeros((len(rows), 1)), np.arange(len(rows)), []
+    kernel, most = looking(rows.shape[1]), np.array([fastest, NO_INERTIA * inertia])
+    w, every, left = np.zeros((len(rows), 1)), np.arange(len(rows)), np.ascontiguousarray(rows)
+    todo, found, points = every, np.empty((0, WIDTH + 2)), every[:0]
     while len(todo):
-        made = np.empty((len(todo), LOOKS + 1, results))
-        args = [(x.ctypes.data, x.strides[0]) for x in (w, w, given)]
-        kernel(args, made.ctypes.data, len(todo), LOOKS, True)
-        made = made[:, :-1]
-        pieces = np.zeros((len(rows), LOOKS, results - 1))
-        pieces[..., :2] = EMPTY
-        pieces[todo] = made[..., 1:]
-        found.append(pieces)
-        left = made[:, -1, 0] < fastest
-        w, given, todo = made[left, -1, :1], given[left], todo[left]
-    pieces = np.concatenate(found, axis=1)
-    empty = pieces[..., 0] > pieces[..., 1]
-    order = empty.argsort(axis=1, kind="stable")[:, : (~empty).sum(axis=1).max(initial=1)]
-    return np.take_along_axis(pieces, order[..., None], axis=1)
+        made = np.empty((len(todo), LOOKS + 1, WIDTH + 3))
+        args = [(w, w.strides[0]), (w, 0), (most, 0), (left, left.strides[0])]
+        kernel([(x.ctypes.data, stride) for x, stride in args], made.ctypes.data, len(todo), LOOKS, True)
+        looks, piece = made[:, :LOOKS, 0], made[:, :LOOKS, 1:]
+        some = piece[..., 0] <= piece[..., 1]
+        found, points = np.concatenate([found, piece[some]]), np.append(points, np.repeat(todo, some.sum(axis=1)))
+        more = looks[:, -1] < fastest
+        w, left, todo = looks[more, -1:], left[more], todo[more]
+    order, counts = points.argsort(kind="stable"), np.bincount(points, minlength=len(rows))
+    begins = np.cumsum(counts) - counts
+    pieces = fitted(np.empty((len(rows), 0, WIDTH + 2)), max(1, counts.max(initial=0)))
+    pieces[points[order], np.arange(len(order)) - np.repeat(begins, counts)] = found[order]
+    return pieces
 
 
 def fitted(pieces: Array, count: int) -> Array:
