@@ -23,8 +23,9 @@ NO_INERTIA = 1e-9  # relative to the greatest A of a path
 NEARLY = 1e-9  # relative: speeds this near to each other are one
 LOOKS = 4  # pieces that are looked for at once
 EMPTY = (ABSENT, -1.0)  # an interval whose end is below its beginning
-WIDTH = 8  # numbers of a piece that sweeps take: first and last speed, c₀ c₁ c₂ of the least acceleration, and of the greatest
-LOWER, UPPER = 8, 9  # columns behind them: rows of the least and the greatest acceleration
+WIDTH = 10  # numbers of a piece: first and last speed, c₀ c₁ c₂ of the least acceleration, and of the greatest, and of each ...
+LOWER, UPPER = 8, 9  # its row
+COUNTS = (4, 8, 16, 32, 64, 128, 256)  # of pieces at a point: for which machine code is made
 
 
 class Quadratic(NamedTuple):
@@ -76,7 +77,7 @@ def next_root(w: Scalar, *speeds: Scalar) -> Scalar:
 
 
 def bound(row: Scalars, number: Scalar, least: Scalar) -> tuple[Scalar, Quadratic]:
-    """The kind of a row A, B, C, D (1: bounds u; -1: bounds -u; 0: without u, as |A| is no more than the least), and its bound."""
+    """The kind of a row (1: bounds u; -1: bounds -u; 0: without u, where |A| is not above the least), and its bound."""
     A, B, C, D = row
     inert = abs(A) > least
     scale = -where(inert, abs(A), 1.0)
@@ -141,13 +142,13 @@ def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:
         inertia: Greatest A along the path, against which one may count as none.
 
     Returns:
-        Pieces between which a point has as many as any has, shape (m, P, 10): `WIDTH` numbers, and the rows of both bounds.
+        The pieces of each point, `WIDTH` numbers each, shape (m, P, 10), with empty ones behind them up to one of `COUNTS`.
     """
     kernel, most = looking(rows.shape[1]), np.array([fastest, NO_INERTIA * inertia])
     w, every, left = np.zeros((len(rows), 1)), np.arange(len(rows)), np.ascontiguousarray(rows)
-    todo, found, points = every, np.empty((0, WIDTH + 2)), every[:0]
+    todo, found, points = every, np.empty((0, WIDTH)), every[:0]
     while len(todo):
-        made = np.empty((len(todo), LOOKS + 1, WIDTH + 3))
+        made = np.empty((len(todo), LOOKS + 1, WIDTH + 1))
         args = [(w, w.strides[0]), (w, 0), (most, 0), (left, left.strides[0])]
         kernel([(x.ctypes.data, stride) for x, stride in args], made.ctypes.data, len(todo), LOOKS, True)
         looks, piece = made[:, :LOOKS, 0], made[:, :LOOKS, 1:]
@@ -157,7 +158,7 @@ def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:
         w, left, todo = looks[more, -1:], left[more], todo[more]
     order, counts = points.argsort(kind="stable"), np.bincount(points, minlength=len(rows))
     begins = np.cumsum(counts) - counts
-    pieces = fitted(np.empty((len(rows), 0, WIDTH + 2)), max(1, counts.max(initial=0)))
+    pieces = fitted(np.empty((len(rows), 0, WIDTH)), COUNTS[np.searchsorted(COUNTS, counts.max())])
     pieces[points[order], np.arange(len(order)) - np.repeat(begins, counts)] = found[order]
     return pieces
 

@@ -27,7 +27,7 @@ MOST_POINTS = 3200
 INNER = np.linspace(0.0, 1.0, 9)  # parts of an interval at which limits are looked at
 ROUNDS = 60  # of refinement and of lowering limits
 LOWERED = (
-    1e-3  # relative: where a limit would be lowered by more its interval is split, as it may bound the speed far around
+    1e-3  # relative: where a limit would be lowered by more its interval is split, as it bounds the speed far around
 )
 PARTS = 16.0  # into which an interval is split at most
 TURNS = 1e-6  # of the slope in the middle of an interval: with less at its end, a joint turns back there
@@ -66,23 +66,23 @@ class PathRows:
     def at(self, s: Array, k: Array) -> Array:
         """Rows at path parameters, by the pieces k."""
         motion = self.path.at(s, k)
-        return self.along(s, k, motion, np.sign(motion[1]))
+        return self.along(s, k, *motion, np.sign(motion[1]))
 
     def between(self, begin: Array, end: Array) -> Array:
-        """Rows at parts of intervals, shape (N, R, parts, 4)."""
+        """Rows at parts of intervals, shape (N, parts, R, 4)."""
         parts = begin[:, None] + INNER * (end - begin)[:, None]
         parts[:, -1] = end
-        s, k = parts.ravel(), np.repeat(self.path.piece((begin + end) / 2), len(INNER))
-        motion = self.path.at(s, k)
-        slope = motion[1].reshape(*parts.shape, -1).copy()
-        slope[:, ENDS] += TURNS * slope[:, [MIDDLE]]  # at an end a joint may turn back
-        direction = np.sign(slope)
-        rows = self.along(s, k, motion, direction.reshape(len(s), -1)).reshape(*parts.shape, -1, 4)
-        return np.ascontiguousarray(np.swapaxes(rows, 1, 2))
+        k = self.path.piece((begin + end) / 2)[:, None]
+        motion = self.path.at(parts, k)
+        direction = motion[1].copy()
+        direction[:, ENDS] += TURNS * direction[:, [MIDDLE]]  # at an end a joint may turn back
+        s, k = parts.ravel(), np.broadcast_to(k, parts.shape).ravel()
+        rows = self.along(s, k, *(x.reshape(len(s), -1) for x in (*motion, np.sign(direction))))
+        return rows.reshape(*parts.shape, -1, 4)
 
-    def along(self, s: Array, k: Array, motion: tuple[Array, Array, Array], direction: Array) -> Array:
+    def along(self, s: Array, k: Array, *motion: Array) -> Array:
         """Rows of a motion q, q' and q'' with the directions of the joints."""
-        rows = self.limits.rows(*motion, direction)
+        rows = self.limits.rows(*motion)
         if self.extra is None:
             return rows
         middle = (self.path.breaks[k] + self.path.breaks[k + 1]) / 2
@@ -107,6 +107,7 @@ class LimitGrid:
 
     Attributes:
         given: Rows at parts of intervals, shape (N, R, parts, 4).
+        ends: Those at their ends, shape (N, 2, R, 4).
         less: By how much they are lowered, shape (N, R).
         urge: How often over they are lowered by what exceeds them, shape (N, R).
         share: Of the acceleration at its end in the mean of each interval.
@@ -115,33 +116,31 @@ class LimitGrid:
 
     def __init__(self, rows: PathRows, s: Array) -> None:
         self.rows, self.s, count = rows, s, len(s) - 1
-        self.given = rows.between(s[:-1], s[1:])
+        made = rows.between(s[:-1], s[1:])
+        self.given, self.ends = np.ascontiguousarray(np.swapaxes(made, 1, 2)), made[:, ENDS]
         self.inertia = float(np.abs(self.given[..., 0]).max())
-        self.less, self.share = np.zeros(self.given.shape[:2]), self.shares()
+        self.less, self.share = np.zeros(self.given.shape[:2]), shares(self.ends)
         self.urge = np.ones_like(self.less)
         self.pieces = self.admitted(np.full(count, True))
 
     def admitted(self, which: Array) -> Array:
         """Pieces at the ends of some intervals."""
-        made = np.swapaxes(self.given[which][:, :, ENDS], 1, 2)
+        made = self.ends[which]
         made[..., 3] += self.less[which][:, None]
         found = pieces_of(made.reshape(-1, *made.shape[2:]), FASTEST * float(self.s[-1] - self.s[0]), self.inertia)
         return found.reshape(*made.shape[:2], *found.shape[1:])
-
-    def shares(self) -> Array:
-        """Of the acceleration at its end in the mean of each interval; at an end where all joints turn back none."""
-        first, last = np.abs(self.given[:, :, ENDS, 0]).max(axis=1).T
-        return np.where(first < NO_INERTIA * last, 1.0, np.where(last < NO_INERTIA * first, 0.0, 0.5))
 
     def split(self, s: Array) -> None:
         """Take a finer grid; a limit that was lowered is lowered less in parts of its interval."""
         parent = np.searchsorted(self.s, (s[1:] + s[:-1]) / 2) - 1
         part = np.diff(s) / np.diff(self.s)[parent]
         new, self.s = part < 1.0, s
-        kept = self.given, self.urge, self.pieces
-        self.given, self.urge, self.pieces = (np.take(x, parent, axis=0) for x in kept)
-        self.given[new] = self.rows.between(s[:-1][new], s[1:][new])
-        self.less, self.share = self.less[parent] * part[:, None] ** 2, np.where(new, self.shares(), self.share[parent])
+        kept = self.given, self.ends, self.urge, self.pieces
+        self.given, self.ends, self.urge, self.pieces = (np.take(x, parent, axis=0) for x in kept)
+        self.less, self.share = self.less[parent] * part[:, None] ** 2, self.share[parent]
+        made = self.rows.between(s[:-1][new], s[1:][new])
+        self.given[new], self.ends[new] = np.swapaxes(made, 1, 2), made[:, ENDS]
+        self.share[new] = shares(self.ends[new])
         self.renew(new)
 
     def lower(self, over: Array) -> None:
@@ -158,6 +157,12 @@ class LimitGrid:
             count = max(made.shape[2], self.pieces.shape[2])
             self.pieces = fitted(self.pieces, count)
             self.pieces[which] = fitted(made, count)
+
+
+def shares(ends: Array) -> Array:
+    """Of the acceleration at its end in the mean of each interval; at an end where all joints turn back none."""
+    first, last = np.abs(ends[..., 0]).max(axis=2).T
+    return np.where(first < NO_INERTIA * last, 1.0, np.where(last < NO_INERTIA * first, 0.0, 0.5))
 
 
 def excess(*x: Scalar) -> list[Scalar]:
@@ -233,7 +238,7 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
     for _ in range(ROUNDS):
         s, every = grid.s, np.arange(len(grid.s) - 1)
         try:
-            timing = PhasePlane(s, grid.pieces[:, 0], grid.pieces[:, 1], grid.share).timing(*speeds)
+            timing = PhasePlane(s, grid.pieces, grid.share).timing(*speeds)
         except Unreachable:
             if best <= REFUSED:  # limits have been lowered by too much
                 break

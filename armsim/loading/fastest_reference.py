@@ -139,11 +139,9 @@ class FastestReference:
                 made.append((zero, zero, turning / (self.share * x.angular_speed * path.angle), least))
             return np.moveaxis(np.array(made).reshape(-1, 4, len(s)), 2, 0)
 
-        bounded = (("speed", 1), ("acceleration", 3), ("angular_speed", 1))
-        return rows, tuple(
-            RowLabel(path.frame.name, key.replace("_", " "))
-            for key, many in bounded if x.entries[key] is not None for _ in range(many)
-        )  # fmt: skip
+        bounded = ["speed", *["acceleration"] * 3, "angular_speed"]
+        given = [key.replace("_", " ") for key in bounded if x.entries[key] is not None]
+        return rows, tuple(RowLabel(path.frame.name, key) for key in given)
 
     def refusal(self, rows: PathRows, name: str, s: float, binding: Sequence[int]) -> FileFaults:
         """That no speed leads along a path, of that name, at a point of it, and which limit does not let it."""

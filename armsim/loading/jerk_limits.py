@@ -135,7 +135,7 @@ class JerkLimits:
         direction = np.repeat(np.sign(path.at(middle, k)[1]), len(p), axis=0)
         k = np.repeat(k, len(p))
         motion = path.at(s, k)
-        A, B, C, D = np.moveaxis(self.rows.along(s, k, motion, direction).reshape(*shape, -1, 4), -1, 0)
+        A, B, C, D = np.moveaxis(self.rows.along(s, k, *motion, direction).reshape(*shape, -1, 4), -1, 0)
         a, b, c = self.factors(s, k, motion).reshape(3, *shape, -1)
         (_, u0, _, u1, h), j = arcs.local[..., None, None], arcs.jerk[:, None, None]
         p, pq = (p + q)[:, None] / 2.0, (p * q)[:, None] / 2.0

@@ -89,6 +89,8 @@ class PathLimits:
         self.labels = [x.label for x, _, _ in self.bounds]
         self.labels += [RowLabel(arm.joints[i].name, "speed") for i in self.speeds]
         self.labels += [RowLabel(joint.name, "acceleration") for joint in arm.joints if self.accelerations] * 2
+        drag = [min(-lower, upper) for lower, upper in (dry_bounds(joint, 0.0) for joint in arm.joints)]
+        self.helps = [drag[x.joint] / x.force for x, _, _ in self.bounds]
         names = [f"x{i}" for i in range(4 * arm.n)]
         self.kernel = BatchKernel(trace(self.along, names, "along"), widths=[arm.n] * 4)
 
@@ -143,17 +145,14 @@ class PathLimits:
         """By how much limits are exceeded where the arm stands still, relative, shape (m, R); friction helps to hold it."""
         zero = np.zeros_like(q)
         rows = self.rows(q, zero, zero, zero)[..., 3]
-        helps = [
-            min(-lower, upper) / x.force
-            for x, _, _ in self.bounds for lower, upper in [dry_bounds(self.joints[x.joint], 0.0)]
-        ]  # fmt: skip
-        rows[:, : len(helps)] -= helps
+        rows[:, : len(self.helps)] -= self.helps
         return rows
 
 
 def force_bounds(i: int, joint: Joint, command: float | None, output: str, share: float) -> list[ForceBound]:
     """The bounds of the force of a joint's drive, by its motor's limits and the greatest command."""
-    motor, electric, found = joint.motor, joint.electric_motor, list[ForceBound]()
+    motor, electric = joint.motor, joint.electric_motor
+    found: list[ForceBound] = []
 
     def add(quantity: str, force: float, damping: float = 0.0) -> None:
         found.append(ForceBound(i, RowLabel(joint.name, quantity), force, damping))

@@ -26,7 +26,7 @@ import numpy as np
 from armsim import sources
 from armsim.compile import BatchKernel
 from armsim.expr import Scalar, Scalars, both, chosen, leaves, maximum, minimum, negated, scan, trace, when, where
-from armsim.loading.admissible import ABSENT, EMPTY, LOWER, NEARLY, UPPER, WIDTH, fitted, roots, value
+from armsim.loading.admissible import ABSENT, EMPTY, LOWER, NEARLY, UPPER, WIDTH, roots, value
 from armsim.references.path_timing import PathTiming, durations
 
 Array = Any  # numpy's
@@ -34,7 +34,7 @@ Interval = tuple[Scalar, Scalar]  # empty where its end is below its beginning
 Piece = tuple[Interval, Scalars, Scalars]  # speeds, coefficients of the least and the greatest acceleration
 SLACKS = (1e-13, 1e-10, 1e-7, 1e-4)  # of w² against its scale: rounding by which a speed may miss what can be reached
 ISLANDS = 3  # intervals of speeds at a point that are kept apart; of more, those that are found last are given up
-COUNTS = (4, 8, 16, 32, 64, 128, 256)  # of pieces: for which machine code is made
+STEP = 3 + 2 * ISLANDS  # of an interval before its pieces: Δ, f, g, and the speeds from which the end can be reached
 
 
 class Unreachable(Exception):
@@ -97,12 +97,12 @@ class Sweeps:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        width = 2 + 2 * count * WIDTH
-        self.backward = self.kernel(self.reaching, 2 * ISLANDS, width)
-        self.forward = self.kernel(self.fastest, 1, width + 1 + 2 * ISLANDS)
+        self.backward = self.kernel(self.reaching, 2 * ISLANDS)
+        self.forward = self.kernel(self.fastest, 1)
 
-    def kernel(self, step: Callable[..., Scalars], state: int, width: int) -> BatchKernel:
+    def kernel(self, step: Callable[..., Scalars], state: int) -> BatchKernel:
         """The kernel of a step, which is traced only if its code is not in the cache."""
+        width = STEP + 2 * self.count * WIDTH
         names = [f"x{i}" for i in range(state + width)]
         key = f"{step.__name__} {self.count} {sources.digest(sources.LOADED)}"
         return BatchKernel(lambda: trace(step, names, "sweep"), lanes=1, widths=[state, width], key=key, repeats=True)
@@ -110,13 +110,13 @@ class Sweeps:
     def pieces(self, numbers: Scalars) -> tuple[list[Piece], list[Piece]]:
         """Those at the beginning of an interval, and at its end."""
         made = (numbers[i : i + WIDTH] for i in range(0, len(numbers), WIDTH))
-        every: list[Piece] = [((x[0], x[1]), list(x[2:5]), list(x[5:])) for x in made]
+        every: list[Piece] = [((x[0], x[1]), list(x[2:5]), list(x[5:LOWER])) for x in made]
         return every[: self.count], every[self.count :]
 
     def reaching(self, *x: Scalar) -> list[Scalar]:
         """From the speeds at the end of an interval to those where it begins."""
-        after, (f, g) = pairs(x[: 2 * ISLANDS]), x[2 * ISLANDS :][:2]
-        left, right = self.pieces(x[2 * ISLANDS + 2 :])
+        after, interval = pairs(x[: 2 * ISLANDS]), x[2 * ISLANDS :]
+        (f, g), (left, right) = interval[1:3], self.pieces(interval[STEP:])
 
         def aim(targets: list[Interval], piece: Piece) -> tuple[list[Interval], Any]:
             speeds, least, most = piece
@@ -150,8 +150,8 @@ class Sweeps:
 
     def fastest(self, w: Scalar, *x: Scalar) -> list[Scalar]:
         """From the speed where an interval begins to the greatest at its end, below 0 if there is none; and its accelerations."""
-        (delta, f, g), after = x[:3], pairs(x[3 : 3 + 2 * ISLANDS])
-        left, right = self.pieces(x[3 + 2 * ISLANDS :])
+        (delta, f, g), after = x[:3], pairs(x[3:STEP])
+        left, right = self.pieces(x[STEP:])
 
         def nearest(now: list[Scalar], piece: Piece) -> tuple[list[Scalar], Any]:
             (first, last), least, most = piece
@@ -202,17 +202,16 @@ class PhasePlane:
 
     Args:
         s: Path parameter of N + 1 points, increasing.
-        left: Pieces at the beginning of each interval, shape (N, P, 10).
-        right: At its end.
+        pieces: At the beginning and at the end of each interval, shape (N, 2, P, 10).
         share: Of the acceleration at its end in the mean of each interval, shape (N,): 1/2, and 1 or 0 for one that is constant.
     """
 
-    def __init__(self, s: Array, left: Array, right: Array, share: Array) -> None:
-        self.s, self.left, self.right, delta = s, left, right, np.diff(s)
-        steps = np.column_stack([2 * delta * (1 - share), 2 * delta * share])
-        self.sweeps = sweeps(COUNTS[np.searchsorted(COUNTS, max(left.shape[1], right.shape[1]))])
-        pieces = [fitted(x, self.sweeps.count)[..., :WIDTH].reshape(len(delta), -1) for x in (left, right)]
-        self.steps, self.pieces, self.delta = steps, pieces, delta[:, None]
+    def __init__(self, s: Array, pieces: Array, share: Array) -> None:
+        self.s, self.pieces, self.sweeps, delta = s, pieces, sweeps(pieces.shape[2]), np.diff(s)
+        steps = np.column_stack([delta, 2 * delta * (1 - share), 2 * delta * share])
+        self.items = np.concatenate(
+            [steps, np.empty((len(delta), 2 * ISLANDS)), pieces.reshape(len(delta), -1)], axis=1
+        )
 
     def controllable(self, end: float) -> Array:
         """The speeds at each point from which the end can be reached at a speed, as intervals, shape (N + 1, islands, 2).
@@ -221,8 +220,8 @@ class PhasePlane:
             Unreachable: There is none at a point.
         """
         begin = np.array([end, end, *EMPTY * (ISLANDS - 1)])
-        items = np.concatenate([self.steps, *self.pieces], axis=1)[::-1]
-        found = np.concatenate([begin[None], swept(self.sweeps.backward, begin, items)])[::-1].reshape(-1, ISLANDS, 2)
+        found = swept(self.sweeps.backward, begin, self.items[::-1])
+        found = np.concatenate([begin[None], found])[::-1].reshape(-1, ISLANDS, 2)
         none = np.flatnonzero((found[..., 0] > found[..., 1]).all(axis=1))
         if len(none):
             raise Unreachable(float(self.s[none[-1]]), self.hindrance(int(none[-1]), found[none[-1] + 1]))
@@ -230,12 +229,10 @@ class PhasePlane:
 
     def hindrance(self, i: int, after: Array) -> tuple[int, ...]:
         """The rows that let no speed lead on from a point, or from the next one; none where they contradict each other."""
-        left, right = (x[x[:, 0] <= x[:, 1]] for x in (self.left[i], self.right[i]))
-        f, g = self.steps[i]
-        reached = [
-            greatest(shifted(x[2:5], -g), *both_ends)
-            for x in right for it in after if np.less_equal(*(both_ends := common(x[:2], it)))
-        ]  # fmt: skip
+        left, right = (x[x[:, 0] <= x[:, 1]] for x in self.pieces[i])
+        f, g = self.items[i, 1:3]
+        ends = [(x, common(x[:2], it)) for x in right for it in after]
+        reached = [greatest(shifted(x[2:5], -g), *it) for x, it in ends if it[0] <= it[1]]
         if not reached or not len(left):
             return ()
         slow = value(shifted(left[0, 2:5], f), left[0, 0]) > max(reached)
@@ -250,14 +247,16 @@ class PhasePlane:
         sets = self.controllable(end)
         first = sets[0][sets[0, :, 0] <= sets[0, :, 1]]
         if not ((first[:, 0] - NEARLY <= start) & (start <= first[:, 1] + NEARLY)).any():
-            slow, pieces = start < first.min(), self.left[0][self.left[0, :, 0] <= self.left[0, :, 1]]
+            slow, left = start < first.min(), self.pieces[0, 0]
+            pieces = left[left[:, 0] <= left[:, 1]]
             raise Unreachable(float(self.s[0]), (int(pieces[0, UPPER] if slow else pieces[-1, LOWER]),))
-        items = np.concatenate([self.delta, self.steps, sets[1:].reshape(len(self.delta), -1), *self.pieces], axis=1)
-        w, begin, last = swept(self.sweeps.forward, np.array([start]), items).T
+        self.items[:, 3:STEP] = sets[1:].reshape(len(self.items), -1)
+        w, begin, last = swept(self.sweeps.forward, np.array([start]), self.items).T
         if (w < 0.0).any():
             raise Unreachable(float(self.s[(w < 0.0).argmax()]), ())
-        w, tops = np.append(start, w), np.append(self.left[..., 1].max(axis=1), self.right[-1, :, 1].max())
+        w, tops = np.append(start, w), self.pieces[..., 1].max(axis=2)
         h, row = durations(self.s, w, begin, last), np.zeros(len(begin), int)
+        tops = np.append(tops[:, 0], tops[-1, 1])
         return PathTiming(self.s, w, begin, last, h, tops, row, np.diff(self.s))
 
 

@@ -68,7 +68,8 @@ class FastestStage(NamedTuple):
 
     def _runs(self, rows: Array) -> list[Binding]:
         """Intervals with the same row, as one."""
-        times, found, begin = self.times.tolist(), list[Binding](), 0
+        found: list[Binding] = []
+        times, begin = self.times.tolist(), 0
         for label, run in groupby(self.labels[row] if row >= 0 else None for row in rows.tolist()):
             end = begin + len(list(run))
             if label is not None:

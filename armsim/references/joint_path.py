@@ -34,14 +34,14 @@ class JointPath(NamedTuple):
         return np.clip(np.searchsorted(self.breaks, s, side="right") - 1, 0, len(self.coefficients) - 1)
 
     def at(self, s: Array, k: Array) -> tuple[Array, Array, Array]:
-        """Joint positions and their derivatives q' and q'' by s, by the pieces k, shape (m, n) each."""
-        c, x = self.coefficients[k], (s - self.breaks[k])[:, None]
-        q, slope, second = c[..., -1], np.zeros(c.shape[:2]), np.zeros(c.shape[:2])
-        for i in reversed(range(c.shape[2] - 1)):
+        """Joint positions and their derivatives q' and q'' by s, by the pieces k, shape (..., n) each."""
+        c, x = self.coefficients[k], (s - self.breaks[k])[..., None]
+        q, slope, second = c[..., -1], np.zeros(c.shape[:-1]), np.zeros(c.shape[:-1])
+        for i in reversed(range(c.shape[-1] - 1)):
             second = second * x + 2.0 * slope
             slope = slope * x + q
             q = q * x + c[..., i]
-        slope[np.abs(slope) < STILL * np.abs(slope).max(axis=1, keepdims=True)] = 0.0
+        slope[np.abs(slope) < STILL * np.abs(slope).max(axis=-1, keepdims=True)] = 0.0
         return q, slope, second
 
     def third(self, s: Array, k: Array) -> Array:

@@ -43,24 +43,20 @@ def durations(s: Array, w: Array, begin: Array, end: Array) -> Array:
         return np.where(k * mean > 1e-6, h, 2.0 * mean)
 
 
-def halved(timing: PathTiming, i: Array) -> PathTiming:
-    """The same motion with a point more in some intervals, at about half their time."""
-    s, w, begin, end, _, top, row, _ = timing
-    delta, sum_ = np.diff(s)[i], w[1:][i] + w[i]
-    part = np.where(sum_ > 0.0, (3.0 * w[i] + w[1:][i]) / (4.0 * np.where(sum_ > 0.0, sum_, 1.0)), 0.5)
-    u = begin[i] + (end - begin)[i] * part
-    speed = np.sqrt(np.maximum(w[i] ** 2 + delta * part * (begin[i] + u), 0.0))
-    least = np.minimum(top[1:], top[:-1])[i]
-    s, w, begin, top = (
-        np.insert(a, i + 1, x) for a, x in ((s, s[i] + part * delta), (w, speed), (begin, u), (top, least))
-    )
-    end = np.insert(end, i, u)
-    return PathTiming(s, w, begin, end, durations(s, w, begin, end), top, np.insert(row, i, row[i]), np.diff(s))
-
-
 def divided(timing: PathTiming, parts: Array) -> PathTiming:
-    """The same motion with its intervals halved until they are as many parts, or more, as each is given."""
-    while (parts > 1.0).any():
-        more = parts > 1.0
-        timing, parts = halved(timing, np.flatnonzero(more)), np.repeat(np.where(more, parts / 2.0, parts), 1 + more)
-    return timing
+    """The same motion with its intervals halved in time, about, until they are as many parts, or more, as each is given."""
+    s, w, begin, end, _, top, row, _ = timing
+    while (more := parts > 1.0).any():
+        i, many = np.flatnonzero(more), 1 + more
+        delta, sum_ = np.diff(s)[i], w[1:][i] + w[i]
+        part = np.where(sum_ > 0.0, (3.0 * w[i] + w[1:][i]) / (4.0 * np.where(sum_ > 0.0, sum_, 1.0)), 0.5)
+        u = begin[i] + (end - begin)[i] * part
+        points = np.stack([s, w, top])
+        points = np.repeat(points, np.append(many, 1), axis=1)
+        at = i + np.arange(1, len(i) + 1)
+        speed = np.sqrt(np.maximum(w[i] ** 2 + delta * part * (begin[i] + u), 0.0))
+        points[:, at] = s[i] + part * delta, speed, np.minimum(top[1:], top[:-1])[i]
+        s, w, top = points
+        begin, end, row, parts = (np.repeat(x, many) for x in (begin, end, row, np.where(more, parts / 2.0, parts)))
+        begin[at], end[at - 1] = u, u
+    return PathTiming(s, w, begin, end, durations(s, w, begin, end), top, row, np.diff(s))

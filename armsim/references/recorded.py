@@ -105,8 +105,6 @@ def of_columns(times: Sequence[float], columns: Sequence[Sequence[Sequence[float
     tables = []
     for of_joint, end in zip(columns, last, strict=True):
         held = [(of_joint[0][0], end)] + [(0.0, 0.0)] * (len(of_joint) - 1)
-        tables.append(tuple(
-            Table(begins, array("d", chain([before], column, [after])), "zero")
-            for column, (before, after) in zip(of_joint, held, strict=True)
-        ))  # fmt: skip
+        rows = ([before, *column, after] for column, (before, after) in zip(of_joint, held, strict=True))
+        tables.append(tuple(Table(begins, row, "zero") for row in rows))
     return Recorded(origin, tuple(tables))

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from armsim.loading.admissible import pieces_of
 from armsim.loading.phase_plane import PhasePlane, Unreachable
-from armsim.references.path_timing import halved
+from armsim.references.path_timing import divided
 
 EVEN = 0.5
 
@@ -22,7 +22,8 @@ def plane(count, *rows):
     made = np.stack(
         [np.stack([np.broadcast_to(x(s) if callable(x) else x, s.shape) for x in row], axis=1) for row in rows], axis=1
     ).astype(float)
-    return PhasePlane(s, pieces_of(made[:-1], 1e6), pieces_of(made[1:], 1e6), np.full(count, EVEN))
+    pieces = pieces_of(np.stack([made[:-1], made[1:]], axis=1).reshape(2 * count, -1, 4), 1e6)
+    return PhasePlane(s, pieces.reshape(count, 2, *pieces.shape[1:]), np.full(count, EVEN))
 
 
 def duration(count, *rows, start=0.0, end=0.0):
@@ -113,7 +114,7 @@ def test_durations_are_those_of_the_motion_with_linear_acceleration_and_more_poi
             [0, timing.h[k]], [0, timing.w[k]], rtol=1e-11, atol=1e-13,
         ).y[:, -1]  # fmt: skip
         assert done == pytest.approx([delta, timing.w[k + 1]], rel=1e-8, abs=1e-10)
-    more = halved(timing, np.arange(40))
+    more = divided(timing, np.full(40, 2.0))
     assert len(more.h) == 80
     assert more.h.sum() == pytest.approx(timing.h.sum(), rel=1e-12)
     assert set(timing.s) < set(more.s)
@@ -133,15 +134,15 @@ def test_no_random_profile_within_the_rows_is_faster():
         sets = made.controllable(0.0)
         w, t, share = 0.0, 0.0, rng.uniform(0.9, 1.0)
         for i in range(count):
-            pieces = [p for p in made.left[i] if p[0] - 1e-9 <= w <= p[1] + 1e-9]
+            pieces = [p for p in made.pieces[i, 0] if p[0] - 1e-9 <= w <= p[1] + 1e-9]
             most = max((p[5:8] @ np.array([1, w, w * w]) for p in pieces), default=None)
             if most is None:
                 break
-            x = min(w * w + 2 * made.delta[i, 0] * most, sets[i + 1, :, 1].max() ** 2) * (share if i < count - 1 else 1)
+            x = min(w * w + 2 * made.items[i, 0] * most, sets[i + 1, :, 1].max() ** 2) * (share if i < count - 1 else 1)
             after = math.sqrt(max(x, 0.0))
             if w + after == 0.0:
                 break
-            t += 2 * made.delta[i, 0] / (w + after)
+            t += 2 * made.items[i, 0] / (w + after)
             w = after
         else:
             found += 1
