@@ -8,6 +8,7 @@ Where two rows leave no gap, the speeds up to their next root are passed at once
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -125,12 +126,16 @@ def look(w: Scalar, fastest: Scalar, least: Scalar, *numbers: Scalar) -> list[Sc
     return [after, *ends, *least, *bounds.most[:3], bounds.least.row, bounds.most.row]
 
 
+def stepwise(step: Callable[..., Scalars], widths: list[int], lanes: int | None = None) -> BatchKernel:
+    """The kernel of a function that is evaluated step by step; it is traced only if its code is not in the cache."""
+    names, key = [f"x{i}" for i in range(sum(widths))], f"{step.__name__} {sources.digest(sources.LOADED)}"
+    return BatchKernel(lambda: trace(step, names, "step"), lanes=lanes, widths=widths, key=key, repeats=True)
+
+
 @cache
 def looking(count: int) -> BatchKernel:
-    """`look` step by step, for so many rows."""
-    names = [f"x{i}" for i in range(3 + 4 * count)]
-    key = f"look {count} {sources.digest(sources.LOADED)}"
-    return BatchKernel(lambda: trace(look, names, "look"), widths=[1, 0, 2, 4 * count], key=key, repeats=True)
+    """`look` for so many rows."""
+    return stepwise(look, [1, 0, 2, 4 * count])
 
 
 def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from armsim import sources
 from armsim.compile import BatchKernel
-from armsim.expr import Scalar, both, maximum, sqrt, trace, where
-from armsim.loading.admissible import ABSENT, NO_INERTIA, fitted, pieces_of
+from armsim.expr import Scalar, both, maximum, sqrt, where
+from armsim.loading.admissible import ABSENT, NO_INERTIA, fitted, pieces_of, stepwise
 from armsim.loading.path_limits import PathLimits, RowLabel
 from armsim.loading.phase_plane import PhasePlane, Unreachable
 from armsim.references.joint_path import JointPath
@@ -195,12 +194,8 @@ def excess(*x: Scalar) -> list[Scalar]:
 
 @cache
 def exceeding() -> BatchKernel:
-    """`excess`, step by step."""
-    widths = [len(INNER) + 3, 4 * len(INNER), 4]
-    key = f"excess {sources.digest(sources.LOADED)}"
-    return BatchKernel(
-        lambda: trace(excess, [f"x{i}" for i in range(sum(widths))], "excess"), widths=widths, key=key, repeats=True
-    )
+    """`excess`, row by row."""
+    return stepwise(excess, [len(INNER) + 3, 4 * len(INNER), 4])
 
 
 def used(timing: PathTiming, rows: Array) -> tuple[Array, Array, Array]:

@@ -49,7 +49,7 @@ class FastestReference:
         speed, acceleration = (None, None) if x.of_tool else (x.speed, x.acceleration)
         self.share = (1.0 - (x.margin or 0.0)) * (1.0 - 4.0 * HELD)
         self.limits = PathLimits(arm.heaviest, output, command, speed, acceleration, self.share)
-        self.jerk = None if x.jerk is None else self.share * np.array(x.jerk)
+        self.jerk = None if x.jerk is None else np.array(x.jerk)
         self.begin, self.speeds = x.start or 0.0, tuple(x.path_speeds or (0.0, 0.0))
 
     def stages(self, paths: Sequence[LimitedPath]) -> tuple[FastestStage, ...]:
@@ -68,12 +68,13 @@ class FastestReference:
             try:
                 timing = fastest_timing(rows, (self.speeds[0] * (i == 0), self.speeds[1] * (i == last)))
                 if jerk is not None:
-                    timing = within_jerk(JerkLimits(rows, jerk), timing)
+                    timing = within_jerk(JerkLimits(rows, self.share * jerk), timing)
             except Unreachable as unreachable:
                 raise self.refusal(
                     rows, f"stretch {i + 1} of {last + 1}" if last else "it", *unreachable.args
                 ) from None
-            found.append(FastestStage(begin, path, timing, tuple(rows.labels), rows.unheld(timing.s)))
+            of_joints = jerk if extra is None else None
+            found.append(FastestStage(begin, path, timing, tuple(rows.labels), rows.unheld(timing.s), of_joints))
             begin = float(found[-1].times[-1])
         return tuple(found)
 

@@ -17,16 +17,15 @@ Both sweeps are written over scalars and run as machine code, with as many piece
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from armsim import sources
 from armsim.compile import BatchKernel
-from armsim.expr import Scalar, Scalars, both, chosen, leaves, maximum, minimum, negated, scan, trace, when, where
-from armsim.loading.admissible import ABSENT, EMPTY, LOWER, NEARLY, UPPER, WIDTH, roots, value
+from armsim.expr import Scalar, Scalars, both, chosen, leaves, maximum, minimum, negated, scan, when, where
+from armsim.loading.admissible import ABSENT, EMPTY, LOWER, NEARLY, UPPER, WIDTH, roots, stepwise, value
 from armsim.references.path_timing import PathTiming, durations
 
 Array = Any  # numpy's
@@ -97,15 +96,9 @@ class Sweeps:
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self.backward = self.kernel(self.reaching, 2 * ISLANDS)
-        self.forward = self.kernel(self.fastest, 1)
-
-    def kernel(self, step: Callable[..., Scalars], state: int) -> BatchKernel:
-        """The kernel of a step, which is traced only if its code is not in the cache."""
-        width = STEP + 2 * self.count * WIDTH
-        names = [f"x{i}" for i in range(state + width)]
-        key = f"{step.__name__} {self.count} {sources.digest(sources.LOADED)}"
-        return BatchKernel(lambda: trace(step, names, "sweep"), lanes=1, widths=[state, width], key=key, repeats=True)
+        width = STEP + 2 * count * WIDTH
+        self.backward = stepwise(self.reaching, [2 * ISLANDS, width], lanes=1)
+        self.forward = stepwise(self.fastest, [1, width], lanes=1)
 
     def pieces(self, numbers: Scalars) -> tuple[list[Piece], list[Piece]]:
         """Those at the beginning of an interval, and at its end."""

@@ -52,6 +52,7 @@ FASTEST = {
 }
 DriveLimit = tuple[str, Sequence[Scalar | None]]  # what commands of the drives are, and the greatest of each joint's
 NO_TIME = 1e-9  # relative, of times
+NEARLY = 1e-4  # relative, of joint velocities: as messages write them
 ORDERS = {"linear": 1, "cubic": 3, "quintic": 5}
 ANGLES = (
     "speed",
@@ -208,6 +209,27 @@ def cut_short(reference: document.Reference, motion: Reference, duration: float)
         expected = f"an end of the motion within the duration, {duration:g} s"
         mend = f"write `duration: {math.ceil(end)}`, or a faster motion"
         yield Fault(last, "control.reference", expected, f"its end at {end:g} s", mend)
+
+
+def starts_otherwise(
+    reference: document.Reference, motion: Reference, qd: Scalars, units: JointUnits
+) -> Iterator[Fault]:
+    """A warning of joint velocities at the start that are not those of a fastest motion which begins with a speed.
+
+    Args:
+        reference: As the file has it.
+        motion: Built from it.
+        qd: At the start of the run [rad/s or m/s].
+        units: Of the file.
+    """
+    if not reference.path_speeds or reference.start:
+        return
+    needed = motion.at(0.0).qd
+    if math.dist(qd, needed) > NEARLY * math.hypot(*needed):
+        own = ", ".join(f"{x / unit:.5g}" for x, unit in zip(needed, units.si([1.0] * len(qd)), strict=True))
+        place, expected = reference.place_of("path_speeds"), "a run that begins with the first of them"
+        mend = f"write `initial: {{qd: [{own}]}}`"
+        yield Fault(place, "control.reference.path_speeds", expected, "another `initial.qd`", mend)
 
 
 def resolved_reference(reference: document.Reference, units: JointUnits) -> document.Reference:

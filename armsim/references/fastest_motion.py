@@ -43,6 +43,7 @@ class FastestStage(NamedTuple):
         timing: When it is where.
         labels: What the rows of limits bound: a joint and a quantity each.
         unheld: For each point, the row whose limit does not let the arm stand still there; -1 for none.
+        jerk: Greatest jerk of each joint [rad/s³ or m/s³]; None without.
     """
 
     begin: float
@@ -50,6 +51,7 @@ class FastestStage(NamedTuple):
     timing: PathTiming
     labels: tuple[tuple[str, str], ...]
     unheld: Array
+    jerk: Array | None = None
 
     @property
     def times(self) -> Array:
@@ -77,6 +79,13 @@ class FastestStage(NamedTuple):
                 found.append(Binding(joint, quantity, times[begin], times[end]))
             begin = end
         return found
+
+    def jerk_shares(self, i: int) -> list[tuple[float, float]]:
+        """The share of a joint's greatest jerk that it uses where each interval begins, and when [s]; none without a limit."""
+        if self.jerk is None:
+            return []
+        used = 6.0 * np.abs(self.joints()[i, 3]) / self.jerk[i]
+        return [*zip(used.tolist(), self.times.tolist())]
 
     def joints(self) -> Array:
         """The coefficients of the quintics of time between points, shape (n, 6, N)."""

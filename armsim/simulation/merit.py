@@ -89,7 +89,7 @@ class JointFigures:
         energy_fed_back: By its motor [J].
         of_nominal: Share of the nominal current that `rms_current` is.
         limits: By kind, "stop" among them.
-        shares: Of limits by kind, of a run along a fastest motion; else None.
+        shares: Of limits by kind, of a run along a fastest motion; else None. "jerk" is that of the motion, not of the run.
     """
 
     rise_time: float | None
@@ -149,6 +149,9 @@ def of_joint(run: Result, i: int) -> JointFigures:
         for kind in LIMITS
         if (share := figure(f"share_of_{kind}_limit")) is not None
     }
+    stages = getattr(getattr(run.plant.command, "reference", None), "stages", ())
+    jerks = [LimitShare(share, t) for stage in stages for share, t in stage.jerk_shares(i) if t <= end]
+    shares |= {"jerk": max(jerks, key=lambda it: it.share)} if jerks else {}
     return JointFigures(**found, of_nominal=of_nominal, limits=limits, shares=shares or None)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,6 +19,8 @@ from armsim.actuation.drive import drive_torques, motor_demands
 from armsim.arm.robot import Robot
 from armsim.document.base import plain
 from armsim.loading import fastest, read_scenario
+from armsim.loading.check import check
+from armsim.loading.jerk_limits import CONTROLS, Arcs, JerkLimits
 from armsim.loading.scenario import resolved_scenario
 from tests.surveys import fastest as surveyed
 
@@ -232,12 +236,67 @@ def test_bounded_jerk_makes_a_motor_slower_by_less_the_more_there_is_and_neither
     assert ends[1] == pytest.approx(free + 12 * 4 / 2 / MASS / 1e6, rel=fastest.ACCURACY)
 
 
+def test_the_summary_of_a_run_along_bounded_jerk_tells_how_much_of_it_the_motion_takes():
+    def shares(**limits):
+        (joint,) = armsim.simulate(slider({"acceleration": 8, "margin": "10 %", **limits})).summary()["joints"]
+        return joint.get("shares", {})
+
+    bounded = shares(jerk=30)["jerk"]
+    assert bounded["share"] == pytest.approx(0.9, rel=1e-5)
+    assert 0.0 <= bounded["time"] < 1.5
+    assert "jerk" not in shares()
+
+
+@pytest.mark.parametrize(("unit", "via", "needed"), [("rad", 0.3, "0.5"), ("deg", 17.0, "28.648")])
+def test_a_run_that_does_not_begin_with_the_speed_of_its_path_is_doubtful(unit, via, needed, tmp_path):
+    given = scenario(pendulum({"Kp": 1.0, "Ra": 1.0, "limits": {"voltage": 40.0}}), {"via": [[via]], "fastest": True})
+    given["units"] = {"angle": unit}
+
+    def doubts(speeds, **initial):
+        given["control"]["reference"]["path_speeds"], given["initial"] = speeds, {"q": [0], **initial}
+        (tmp_path / "s.json").write_text(json.dumps(given))
+        return [it.mend for it in check(tmp_path / "s.json").warnings if "begins with" in it.expected]
+
+    assert doubts([0.5, 0]) == doubts([0.5, 0], qd=[0.3]) == [f"write `initial: {{qd: [{needed}]}}`"]
+    assert doubts([0.5, 0], qd=[float(needed)]) == doubts([0, 0.5]) == []
+
+
 def test_jerk_is_told_where_it_binds_and_where_it_does_not_let_the_path_be_followed():
     (stage,) = read_scenario(slider({"jerk": 30, "acceleration": 8})).command.reference.stages
     spent = {label: sum(it.to_s - it.from_s for it in stage.bindings if it[:2] == label) for label in stage.labels}
     assert spent["x", "jerk"] == pytest.approx(stage.times[-1], rel=1e-3)  # but for three changes of sign
     with pytest.raises(FileFaults, match=r"no speed that the limit of jerk of x lets go on"):
         read_scenario(slider({"jerk": 0.5, "acceleration": 8, "path_speeds": [2, 0]}))
+
+
+def test_the_derivatives_of_limits_and_equations_about_an_arc_are_those_of_differences():
+    # rows and derivatives of the path are the same everywhere, as programs take them to be within a step
+    rng = np.random.default_rng(4)
+    A, slope, second, third = rng.normal(size=(5, 4)), *rng.normal(size=(3, 2))
+    path = SimpleNamespace(
+        piece=lambda s: np.zeros(len(s), int),
+        at=lambda s, k: tuple(np.broadcast_to(x, (len(s), 2)) for x in (0.0 * slope, slope, second)),
+        third=lambda s, k: np.broadcast_to(third, (len(s), 2)),
+    )
+    rows = SimpleNamespace(path=path, along=lambda s, *of: np.broadcast_to(A, (len(s), *A.shape)))
+    limits = JerkLimits(rows, np.array([3.0, 0.7]))
+    w, u, h = 0.4, np.array([0.9, -0.3]), 0.5
+    about = np.array([w, u[0], w + h * u.mean(), u[1], h])
+    length = h * (about[0] + about[2]) / 2 + h * h * (u[0] - u[1]) / 12
+
+    def values(x):
+        arc = Arcs(np.array([0.0, length]), x[[0, 2]], x[[1, 3]], x[[4]])
+        return [*limits.equations(arc), *limits.excess(arc, *CONTROLS)]
+
+    missed, by_missed, excess, by_excess = values(about)
+    assert np.abs(missed).max() < 1e-15
+    s = np.poly1d([np.diff(u)[0] / h / 6, u[0] / 2, w, 0])
+    jerks = [np.polyder(np.poly1d(q)(s), 3)(0) for q in zip(third / 6, second / 2, slope, np.zeros(2))]
+    assert excess[0, 0, 5:7] + 1 == pytest.approx(jerks / limits.jerk, rel=1e-12)
+    for k, step in enumerate(1e-5 * np.eye(5)):
+        more, less = values(about + step), values(about - step)
+        assert by_missed[..., k] == pytest.approx((more[0] - less[0]) / 2e-5, rel=1e-7, abs=1e-8)
+        assert by_excess[..., k] == pytest.approx((more[2] - less[2]) / 2e-5, rel=1e-7, abs=1e-8)
 
 
 @pytest.mark.slow  # arms are compiled
@@ -440,6 +499,57 @@ def test_a_direct_method_tends_to_the_same_time_from_above():
     )
     assert found.success
     assert 0 < found.fun / read.command.reference.knots[-1] - 1 < 2.5e-3  # 4.5e-3 of half as many points
+
+
+@pytest.mark.slow  # optimisations
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_direct_method_under_bounded_jerk_tends_to_the_same_time_from_above(seed):
+    # path jerk that is constant on equal parts of the time, limits at the ends of each: 20 take 1.6 and 3.4 % longer
+    limits = {"speed": [1.5, 2.0], "acceleration": [6.0, 9.0], "jerk": [60.0, 90.0]}
+    points = np.random.default_rng(seed).uniform(-1.2, 1.2, (4, 2)).tolist()
+    given = scenario(planar({}), {"via": points[1:], "profile": "spline", "fastest": True, **limits}, q=points[0])
+    (stage,) = read_scenario(given).command.reference.stages
+    path, best, timing = stage.path, stage.times[-1], stage.timing
+    way = path.breaks[-1]
+
+    def states(x):
+        j, h = 1e3 * x[:-1] * way / best**3, x[-1] * best / (len(x) - 1)
+        u = np.append(0.0, np.cumsum(h * j))
+        w = np.append(0.0, np.cumsum(h * (u[:-1] + h * j / 2)))
+        return np.append(0.0, np.cumsum(h * (w[:-1] + h * (u[:-1] / 2 + h * j / 6)))), w, u, j
+
+    def unused(x):
+        s, w, u, j = states(x)
+        k = path.piece(s)
+        _, slope, second = path.at(s, k)
+        w, u = w[:, None], u[:, None]
+        beside = 3 * second * w * u + path.third(s, k) * w**3
+        taken = [slope * w / limits["speed"], (slope * u + second * w**2) / limits["acceleration"]]
+        taken += [(slope[it] * j[:, None] + beside[it]) / limits["jerk"] for it in (slice(0, -1), slice(1, None))]
+        taken = np.concatenate(taken).ravel()
+        return np.concatenate([1 - taken, 1 + taken, w.ravel() * best / way])
+
+    def missed(x):
+        s, w, u, _ = states(x)
+        return np.array([s[-1] - way, w[-1] * best, u[-1] * best**2]) / way
+
+    def slower(parts):
+        u = np.interp(np.linspace(0.0, best, parts + 1), stage.times, np.append(timing.begin, timing.end[-1]))
+        start = np.append(np.diff(u) * parts * best**2 / way / 1e3 / 1.2**3, 1.2)
+        last, kept = np.eye(parts + 1)[-1], [{"type": "ineq", "fun": unused}, {"type": "eq", "fun": missed}]
+        found = minimize(
+            lambda x: (x[-1], last),
+            start,
+            jac=True,
+            method="SLSQP",
+            constraints=kept,
+            options={"maxiter": 200, "ftol": 1e-7},
+        )
+        assert found.success
+        assert min(unused(found.x).min(), -np.abs(missed(found.x)).max()) > -1e-6
+        return found.fun - 1.0
+
+    assert 0.0 < slower(20) < min(0.035, slower(10) / 1.8)
 
 
 @pytest.mark.slow  # seconds on many points
