@@ -9,15 +9,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 
+from armsim.arrays import Array, Indices
 from armsim.identification.shooting import Shooting
 from armsim.identification.unseen import UnseenDirection, independent, unseen_directions
 from armsim.identification.windows import Sensor, Windows
 from armsim.records import record
 
-Array = NDArray[np.float64]
 ROBUST = 4.0  # standard deviations from which residuals count less
 TRIALS = 30  # steps of a fit
 SHORTER = (0.25, 0.0)  # shares of the step of a window's start that are tried where the whole step is
@@ -142,7 +141,7 @@ class Fitting:
     def fit(self, begun: Fit, known: Known) -> Fit:
         """The most likely unknowns, by Levenberg and Marquardt's method.
 
-        The noise follows from the residuals after each step. Slopes are taken to one side until no step helps.
+        The noise follows from the residuals after each step. Slopes are exact to one side at first.
         """
         found, ease, both, settled = begun, EASE[0] if self.rough else 0.0, False, self.rough
         while found.steps < begun.steps + TRIALS:
@@ -162,13 +161,14 @@ class Fitting:
             self.look(f"{'rough' if self.rough else 'exact'} fit, step {step_now} of {TRIALS} at most ...")
             if tried is not None:
                 sigma = np.maximum(self.floor / 4.0, self._spread(tried[1]))
-                settled = bool(np.all(np.abs(np.log(sigma / found.sigma)) < SAME))
+                settled = self.rough or bool(np.all(np.abs(np.log(sigma / found.sigma)) < SAME))
                 found = Fit(new, *tried[:2], sigma, found.equations, found.steps + 1)
                 ease = max(ease * EASE[1], EASIEST[self.rough])
             elif both or self.rough:
                 break
             else:
-                both, ease, settled = True, 0.0, True
+                ease, settled = 0.0, True
+            both = not self.rough
             equations = self._equations(found.values, found.starts, found.residuals, found.sigma, both)
             found = replace(found, equations=equations)
         return found
@@ -250,17 +250,21 @@ class Fitting:
     def _equations(self, values: Array, starts: Array, residuals: Array, sigma: Array, both: bool) -> NormalEquations:
         windows, p, size = self.windows, len(values), starts.shape[1]
         units = np.concatenate([self.scale, np.ones(size + 1)])
-        products = np.zeros((len(windows.log), len(units), len(units)))
         weights = np.sqrt(_weights(residuals / sigma)) / sigma
-        for rows, slopes in self.shooting.slopes(windows, values, starts, both):
+
+        def products_of(rows: Indices, slopes: Array) -> Array:
+            """Products of the columns of some windows."""
+            columns = np.concatenate([slopes, residuals[None, rows]]) * weights[rows]
             ends = np.flatnonzero(np.diff(windows.of[rows], append=-1)) + 1
+            found = []
             for begin, end in pairwise([0, *ends.tolist()]):
-                of = rows[begin:end]
-                columns = np.concatenate([slopes[:, begin:end], residuals[None, of]]) * weights[of]
-                found = _products(columns.reshape(len(units), -1))
-                if not np.isfinite(found).all():  # a motion that diverges tells nothing
-                    found = _products(np.nan_to_num(columns, posinf=0.0, neginf=0.0).reshape(len(units), -1))
-                products[windows.of[of[0]]] = found
+                own = columns[:, begin:end].reshape(len(units), -1)
+                found.append(_products(own))
+                if not np.isfinite(found[-1]).all():  # a motion that diverges tells nothing
+                    found[-1] = _products(np.nan_to_num(own, posinf=0.0, neginf=0.0))
+            return np.array(found)
+
+        products = self.shooting.slopes(windows, values, starts, both, products_of)
         products *= np.outer(units, units)
         whole, mixed, own = products[:, :p, :p], products[:, p:-1, :p], products[:, p:-1, p:-1]
         right, of_own = products[:, :p, -1], products[:, p:-1, -1]

@@ -119,7 +119,8 @@ def identify(
 
     def shooting_by(name: str, output: Output = read[0].output) -> Shooting:
         rtol = None if METHODS[name].adaptive is None else TOLERANCE
-        return Shooting(ForwardModel(unknowns.given, h, name, output, rtol=rtol, open=unknowns.places), unknowns)
+        model = ForwardModel(unknowns.given, h, name, output, rtol=rtol, open=unknowns.places, outputs=False)
+        return Shooting(model, unknowns)
 
     short = cut(read, fitted, max(seconds / SHORT, 10 * h), h, ENOUGH)
     windows = cut(read, fitted, seconds, h)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import numpy as np
 
 from armsim.arrays import Array, Indices
+from armsim.compile.threads import check_threads
 from armsim.identification.unknowns import Unknowns
 from armsim.identification.windows import Windows
 from armsim.recording.forward_model import ForwardModel
 
-AT_ONCE = 2e6  # numbers of a motion that are in memory at once
+AT_ONCE = 600000  # numbers of a motion that are in memory at once
 CHANGE = 1e-7  # of an unknown, as a share of its scale, and of a start [rad, m, ...], for derivatives; see `slopes`
 
 
@@ -47,33 +49,57 @@ class Shooting:
             made[:, rows] = self._run(windows, which, rows, np.tile(values, (runs, 1)), starts[:, which])
         return made
 
-    def slopes(self, windows: Windows, values: Array, starts: Array, both: bool) -> Iterator[tuple[Indices, Array]]:
-        """Derivatives of the positions at rows, some windows at a time.
+    def slopes(
+        self,
+        windows: Windows,
+        values: Array,
+        starts: Array,
+        both: bool,
+        use: Callable[[Indices, Array], Array],
+    ) -> Array:
+        """What `use` makes of derivatives of the positions at rows, some windows at a time, in threads.
 
         Changes are so small that hardly a joint stops or sets out in another step because of one. Where it does, the motion
         jumps; so of the differences to both sides that of the smaller change over the window counts, if both are asked for.
 
+        Args:
+            windows: The windows.
+            values: Of the unknowns.
+            starts: Positions and velocities at the windows' beginnings, shape (w, 2n).
+            both: Whether to both sides.
+            use: Takes indices of rows, and derivatives by the unknowns and then by the start of the row's window, of shape
+                (p + 2n, rows, n); gives an array for each window.
+
         Returns:
-            Indices of the rows; derivatives by the unknowns, and then by the start of the row's window, shape (p + 2n, rows, n).
+            What it gives, for all windows.
         """
         p, size = len(values), 2 * self.n
         changes = CHANGE * np.concatenate([self.unknowns.column("scale"), np.ones(size)])
         aside = np.concatenate([self._aside(values, changes), np.zeros(size)])
         first = np.where(aside < 0.0, -changes, changes)
         second = np.where(aside == 0.0, -changes, 2.0 * first)
-        far = np.concatenate([first, second]) if both else first
-        moves = np.concatenate([np.zeros((1, p + size)), np.diag(first), *([np.diag(second)] if both else [])])
-        for which, rows in self._groups(windows, len(moves)):
+        moved = np.delete(np.arange(p + size), self.unknowns.offsets)  # a sensor's offset moves no joint
+        sides = [side[moved] for side in ((first, second) if both else (first,))]
+        moves = np.concatenate([np.zeros((1, p + size)), *(side[:, None] * np.eye(p + size)[moved] for side in sides)])
+
+        def used(group: tuple[Indices, Indices]) -> Array:
+            which, rows = group
             found = self._run(windows, which, rows, values + moves[:, :p], starts[which] + moves[:, None, p:])
             with np.errstate(invalid="ignore"):
-                slope = (found[1:] - found[0]) / far[:, None, None]
+                slope = (found[1:] - found[0]) / np.concatenate(sides)[:, None, None]
             if both:
                 begins = np.flatnonzero(np.diff(windows.of[rows], prepend=-1))
                 sizes = np.add.reduceat(np.sum(slope**2, axis=2), begins, axis=1)
                 one, other = np.split(np.where(np.isfinite(sizes), sizes, np.inf), 2)
                 better = (one <= other)[:, np.searchsorted(which, windows.of[rows]), None]
                 slope = np.where(better, *np.split(slope, 2))
-            yield rows, slope
+            if self.unknowns.offsets:
+                own = np.broadcast_to(np.eye(self.n)[:, None], (self.n, len(rows), self.n))
+                slope = np.insert(slope, self.unknowns.offsets[0], own, axis=0)
+            return use(rows, slope)
+
+        with ThreadPoolExecutor(check_threads(None)) as pool:
+            return np.concatenate([*pool.map(used, self._groups(windows, len(moves)))])
 
     def _aside(self, values: Array, changes: Array) -> Array:
         """1 for unknowns that cannot be less, -1 for those that cannot be more, and 0."""

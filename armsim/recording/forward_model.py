@@ -85,6 +85,7 @@ class ForwardModel:
         external: Where k wrenches act, as in a scenario's `external` without force, moment and times: mappings
             {link: R5, point: [0, 0, 0], axes: world or local}.
         currents: Whether the currents of the electric motors are among the outputs.
+        outputs: Whether accelerations and the tool are. Without them steps take less time.
         creep: Smooths dry friction in derivatives: a velocity well below which it counts as viscous [rad/s or m/s].
         threads: How many share the rows of many states; as many as there are processors unless given.
 
@@ -114,6 +115,7 @@ class ForwardModel:
         open: Sequence[str] = (),
         external: Sequence[Mapping[str, Any]] = (),
         currents: bool = False,
+        outputs: bool = True,
         creep: float | None = None,
         threads: int | None = None,
     ) -> None:
@@ -143,6 +145,7 @@ class ForwardModel:
             self.tolerance,
             applied_wrenches(self.arm, external),
             currents,
+            outputs,
             check_creep(creep),
         )
         self._target = target

@@ -70,10 +70,12 @@ class StateVector:
     Attributes:
         plant: A plant from `held` or `driven_plant`.
         currents: Whether the currents of the electric motors are outputs, where they are no states.
+        outputs: Whether there are outputs at all.
     """
 
     plant: Plant
     currents: bool = False
+    outputs: bool = True
 
     @cached_property
     def slots(self) -> tuple[Slot, ...]:
@@ -91,7 +93,7 @@ class StateVector:
         if self.currents:
             motors = [i for i, joint in enumerate(plant.arm.joints) if joint.electric_motor is not None]
             slots += [Slot(CURRENT, i) for i in motors if (CURRENT, i) not in source]
-        return tuple(slots)
+        return tuple(slot for slot in slots if self.outputs or slot.source is not None)
 
     @cached_property
     def inputs(self) -> tuple[int, ...]:

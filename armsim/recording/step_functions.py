@@ -48,6 +48,7 @@ class StepFunctions:
         tolerance: Of an adaptive method.
         places: Where wrenches act.
         currents: Whether the currents of the electric motors are among the outputs.
+        outputs: Whether there are outputs at all.
         creep: Of a step whose derivatives are taken in place of its own; see `armsim.plant.Plant`.
     """
 
@@ -59,6 +60,7 @@ class StepFunctions:
     tolerance: Tolerance
     places: tuple[ExternalWrench, ...]
     currents: bool
+    outputs: bool
     creep: float | None = None
 
     @property
@@ -152,7 +154,7 @@ class StepFunctions:
 
     def _vector_on(self, arm: Arm, wrench: Scalars) -> StateVector:
         loads = with_numbers(self.places, wrench)
-        return StateVector(driven_plant(arm, self.method, self.output, self.tolerance, loads), self.currents)
+        return StateVector(driven_plant(arm, self.method, self.output, self.tolerance, loads), self.currents, self.outputs)
 
 
 def by_arguments(rows: Scalars, widths: Collection[int]) -> Scalars:
