@@ -252,9 +252,10 @@ class Fitting:
         units = np.concatenate([self.scale, np.ones(size + 1)])
         weights = np.sqrt(_weights(residuals / sigma)) / sigma
 
-        def products_of(rows: Indices, slopes: Array) -> Array:
+        def products_of(rows: Indices, slopes: list[Array]) -> Array:
             """Products of the columns of some windows."""
-            columns = np.concatenate([slopes, residuals[None, rows]]) * weights[rows]
+            columns = np.concatenate([*slopes, residuals[None, rows]])
+            columns *= weights[rows]
             ends = np.flatnonzero(np.diff(windows.of[rows], append=-1)) + 1
             found = []
             for begin, end in pairwise([0, *ends.tolist()]):

@@ -138,8 +138,9 @@ def identify(
     fed: tuple[Horizon, ...] = ()
     if controller is not None:
         driven = shooting_by(method, controller.controller.output)
-        fed = _drift(driven, [log.under(controller) for log in read], tested, fit.values, h)
+        (fed,) = _drift(driven, [log.under(controller) for log in read], tested, [fit.values], h)
     before = unknowns.column("before")
+    drifts = _drift(exact, read, tested, [before, fit.values], h)
     fitted_rows = _rows_of(windows)
     model_before = exact.positions(windows, before, windows.starts())
     return Identification(
@@ -156,8 +157,8 @@ def identify(
         close=_close(unknowns, fitting.covariance(fit.equations, known), known),
         unseen=known.directions,
         residuals=tuple(_residual(arm, i, fit, windows, sensors[i]) for i in range(arm.n)),
-        before=_drift(exact, read, tested, before, h),
-        after=_drift(exact, read, tested, fit.values, h),
+        before=drifts[0],
+        after=drifts[1],
         fed=fed,
         held_back=sum(end - start for _, start, end in tested) if held_back else 0.0,
         fitted={"t": fitted_rows, "measured": windows.q, "before": model_before, "after": windows.q + fit.residuals},
@@ -323,22 +324,26 @@ def _residual(arm: Arm, i: int, fit: Fit, windows: Windows, sensor: Sensor) -> J
 
 
 def _drift(
-    shooting: Shooting, logs: Sequence[MeasuredLog], spans: Sequence[tuple[int, float, float]], values: Array, h: float
-) -> tuple[Horizon, ...]:
-    """How far the model drifts from logs within windows of fixed length, and within whole spans of them."""
-    found = []
+    shooting: Shooting,
+    logs: Sequence[MeasuredLog],
+    spans: Sequence[tuple[int, float, float]],
+    values: Sequence[Array],
+    h: float,
+) -> list[tuple[Horizon, ...]]:
+    """How far the model drifts from logs within windows of fixed length, and within whole spans of them, by each of values."""
+    found: list[list[Horizon]] = []
     longest = max(end - start for _, start, end in spans)
     for seconds in (*HORIZONS, math.inf):
         if min(seconds, longest) > LONGEST_DRIFT or (math.isfinite(seconds) and longest < 2.0 * seconds):
             continue
         windows = cut(logs, spans, seconds, h)
-        error = np.abs(shooting.positions(windows, values, windows.starts()) - windows.q)
-        lost = ~np.isfinite(error).all(axis=1)
-        error[lost] = math.inf
-        ends = error[np.flatnonzero(np.diff(windows.of, append=len(windows.log)))]
-        final, largest = np.sqrt(np.mean(ends**2, axis=0)), error.max(axis=0)
-        whole = math.isinf(seconds)
-        found.append(
-            Horizon(longest if whole else seconds, whole, len(windows.log), (*final.tolist(),), (*largest.tolist(),))
-        )
-    return tuple(found)
+        starts = np.broadcast_to(windows.starts(), (len(values), len(windows.log), 2 * shooting.n))
+        errors = np.abs(shooting.candidates(windows, np.array(values), starts) - windows.q)
+        last, whole = np.flatnonzero(np.diff(windows.of, append=len(windows.log))), math.isinf(seconds)
+        span = longest if whole else seconds
+        found.append([])
+        for error in errors:
+            error[~np.isfinite(error).all(axis=1)] = math.inf
+            final, largest = np.sqrt(np.mean(error[last] ** 2, axis=0)), error.max(axis=0)
+            found[-1].append(Horizon(span, whole, len(windows.log), (*final.tolist(),), (*largest.tolist(),)))
+    return [*zip(*found, strict=True)]

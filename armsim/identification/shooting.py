@@ -15,7 +15,7 @@ from armsim.identification.unknowns import Unknowns
 from armsim.identification.windows import Windows
 from armsim.recording.forward_model import ForwardModel
 
-AT_ONCE = 600000  # numbers of a motion that are in memory at once
+AT_ONCE = 1e6  # numbers of a motion that are in memory at once
 CHANGE = 1e-7  # of an unknown, as a share of its scale, and of a start [rad, m, ...], for derivatives; see `slopes`
 
 
@@ -42,11 +42,15 @@ class Shooting:
         return self.candidates(windows, values, starts[None])[0]
 
     def candidates(self, windows: Windows, values: Array, starts: Array, only: Indices | None = None) -> Array:
-        """The same from r starts of each window, shape (r, w, 2n): shape (r, rows, n); NaN for windows that are not in `only`."""
+        """The same from r starts of each window, shape (r, w, 2n): shape (r, rows, n); NaN for windows that are not in `only`.
+
+        The unknowns may have other values in each of them, shape (r, p).
+        """
         runs = len(starts)
+        each = np.broadcast_to(values, (runs, values.shape[-1]))
         made = np.full((runs, len(windows.q), self.n), np.nan)
         for which, rows in self._groups(windows, runs, only):
-            made[:, rows] = self._run(windows, which, rows, np.tile(values, (runs, 1)), starts[:, which])
+            made[:, rows] = self._run(windows, which, rows, each, starts[:, which])
         return made
 
     def slopes(
@@ -55,7 +59,7 @@ class Shooting:
         values: Array,
         starts: Array,
         both: bool,
-        use: Callable[[Indices, Array], Array],
+        use: Callable[[Indices, list[Array]], Array],
     ) -> Array:
         """What `use` makes of derivatives of the positions at rows, some windows at a time, in threads.
 
@@ -67,13 +71,13 @@ class Shooting:
             values: Of the unknowns.
             starts: Positions and velocities at the windows' beginnings, shape (w, 2n).
             both: Whether to both sides.
-            use: Takes indices of rows, and derivatives by the unknowns and then by the start of the row's window, of shape
-                (p + 2n, rows, n); gives an array for each window.
+            use: Takes indices of rows, and derivatives by the unknowns and then by the start of the row's window, in parts of
+                shape (..., rows, n); gives an array for each window.
 
         Returns:
             What it gives, for all windows.
         """
-        p, size = len(values), 2 * self.n
+        p, size, k = len(values), 2 * self.n, min([*self.unknowns.offsets, len(values)])
         changes = CHANGE * np.concatenate([self.unknowns.column("scale"), np.ones(size)])
         aside = np.concatenate([self._aside(values, changes), np.zeros(size)])
         first = np.where(aside < 0.0, -changes, changes)
@@ -86,17 +90,17 @@ class Shooting:
             which, rows = group
             found = self._run(windows, which, rows, values + moves[:, :p], starts[which] + moves[:, None, p:])
             with np.errstate(invalid="ignore"):
-                slope = (found[1:] - found[0]) / np.concatenate(sides)[:, None, None]
+                found[1:] -= found[0]
+                found[1:] /= np.concatenate(sides)[:, None, None]
+            slope = found[1:]
             if both:
                 begins = np.flatnonzero(np.diff(windows.of[rows], prepend=-1))
-                sizes = np.add.reduceat(np.sum(slope**2, axis=2), begins, axis=1)
+                sizes = np.add.reduceat(np.einsum("krj,krj->kr", slope, slope), begins, axis=1)
                 one, other = np.split(np.where(np.isfinite(sizes), sizes, np.inf), 2)
                 better = (one <= other)[:, np.searchsorted(which, windows.of[rows]), None]
                 slope = np.where(better, *np.split(slope, 2))
-            if self.unknowns.offsets:
-                own = np.broadcast_to(np.eye(self.n)[:, None], (self.n, len(rows), self.n))
-                slope = np.insert(slope, self.unknowns.offsets[0], own, axis=0)
-            return use(rows, slope)
+            own = np.broadcast_to(np.eye(self.n)[:, None], (self.n, len(rows), self.n))
+            return use(rows, [slope[:k], own[: p - k], slope[k:]])
 
         with ThreadPoolExecutor(check_threads(None)) as pool:
             return np.concatenate([*pool.map(used, self._groups(windows, len(moves)))])
@@ -122,12 +126,14 @@ class Shooting:
         n, known = self.n, self.unknowns
         motion = self._motions(windows, which, values, starts)
         at, of, s = windows.at[rows], np.searchsorted(which, windows.of[rows]), windows.share[rows]
-        found = motion[:, of, at, :n]
+        found = motion.reshape(len(values), -1, motion.shape[-1]).take(of * (windows.steps + 1) + at, axis=1)[..., :n]
         between = np.flatnonzero(s)
         if len(between):
             first, last = (motion[:, of[between], at[between] + k, : 2 * n] for k in (0, 1))
             found[:, between] = _hermite(first, last, s[between, None], windows.h, n)
-        return found + values[:, None, known.offsets] if known.offsets else found
+        if known.offsets:
+            found += values[:, None, known.offsets]
+        return found
 
     def arrivals(self, windows: Windows, values: Array, starts: Array, only: Indices) -> Array:
         """Where some windows' motions are as the next ones begin, shape (w, 2n); else the next one's start."""

@@ -154,7 +154,9 @@ class StepFunctions:
 
     def _vector_on(self, arm: Arm, wrench: Scalars) -> StateVector:
         loads = with_numbers(self.places, wrench)
-        return StateVector(driven_plant(arm, self.method, self.output, self.tolerance, loads), self.currents, self.outputs)
+        return StateVector(
+            driven_plant(arm, self.method, self.output, self.tolerance, loads), self.currents, self.outputs
+        )
 
 
 def by_arguments(rows: Scalars, widths: Collection[int]) -> Scalars:

@@ -9,6 +9,7 @@ import pytest
 
 import armsim
 from armsim.errors import UsageError
+from armsim.identification import shooting
 from armsim.recording.command_history import CommandHistory
 from armsim.recording.measured_log import MeasuredLog
 from tests.identification.simulated import inside, logged, rod
@@ -193,6 +194,16 @@ def test_numbers_that_are_nearly_alike_converge_from_any_file():
 def test_offsets_of_sensors_are_told_from_gravity():
     found = found_of(logged(rod(), noise=1e-5, offset=0.02), offsets=True)
     assert all(inside(found, {**TRUTH, "offset[A]": 0.02}, 3.0).values())
+
+
+def test_numbers_do_not_depend_on_how_many_threads_share_the_windows(monkeypatch):
+    log = logged(rod(), noise=3e-4, bits=12, late=1, offset=0.01)
+    told = []
+    for threads in (1, 3):
+        monkeypatch.setattr(shooting, "AT_ONCE", 1.0)  # a window at a time
+        monkeypatch.setattr(shooting, "check_threads", lambda given, threads=threads: threads)
+        told.append(armsim.identify(log, BEGUN, ["friction"], delay=True, offsets=True))
+    assert told[0].estimates == told[1].estimates
 
 
 def test_two_logs_tell_more_than_one():

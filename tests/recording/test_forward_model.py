@@ -634,6 +634,21 @@ def test_a_current_that_is_a_state_is_not_told_twice():
     assert ForwardModel("rr", DT, output="torque", currents=True).slots[6:] == ("x", "y", "z")
 
 
+@pytest.mark.parametrize("method", ["semi_implicit_euler", "implicit_midpoint", "rodas"])
+@pytest.mark.handful(1)
+def test_without_outputs_a_step_has_the_same_states_and_nothing_else(method):
+    data = file_of_arm5()
+    data["joints"][2]["motor"]["inductance"] = 0.02
+    whole, bare = (ForwardModel(data, DT, method, outputs=outputs) for outputs in (True, False))
+    kept = [i for i, name in enumerate(whole.slots) if name in bare.slots]
+    assert [*bare.slots] == [name for name in whole.slots if name not in ("x", "y", "z") and name[:3] != "qdd"]
+    inputs = np.random.default_rng(3).normal(size=(3, 20, 5))
+    starts = [model.state(*POSE.values(), VOLTS) for model in (whole, bare)]
+    found = [model.rollout(start, inputs) for model, start in zip((whole, bare), starts, strict=True)]
+    assert np.array_equal(found[0][..., kept], found[1])
+    assert np.array_equal(whole.step(starts[0], VOLTS)[kept], bare.step(starts[1], VOLTS))
+
+
 def unaligned(values):
     """Doubles that begin at an odd address."""
     values = np.asarray(values, dtype=float)
