@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,18 @@ from armsim.files.csv_writer import write_csv
 from armsim.files.new_file import made_folder, write_files
 from armsim.files.yaml_writer import yaml_text
 from armsim.identification.command_model import CommandModel
+from armsim.identification.fit import Fitting, Known
 from armsim.identification.fourier import FourierMotion, MotionFamily, MotionLimits
-from armsim.identification.linear import fitted_influence, moving_rows, seen_numbers
-from armsim.identification.signals import SplineFit, smooth
+from armsim.identification.identify import HELD_BACK, QUICK, SHARE, WINDOW
+from armsim.identification.linear import seen_numbers
+from armsim.identification.shooting import Shooting
 from armsim.identification.unknowns import FRICTION, JointScale, Unknowns
 from armsim.identification.unseen import UnseenDirection
+from armsim.identification.windows import Sensor, cut, step_of
 from armsim.loading import Given
+from armsim.recording.command_history import CommandHistory
+from armsim.recording.forward_model import ForwardModel
+from armsim.recording.measured_log import MeasuredLog
 from armsim.records import record
 from armsim.studies.study import called
 
@@ -43,6 +50,7 @@ PENALTY = 1e3  # of exceeding a motor's limit
 FINE = 8  # times as many samples where motors' limits are held
 NEARLY = 0.98  # of a motor's limit, which is all that samples may need
 FEWEST = 100  # rows of a motion
+LOGS = 4  # of the motion, whose windows tell the intervals
 SCENARIO, TABLE = "excite.yaml", "excite.csv"
 RATE, SLOWER = (
     20.0,
@@ -58,7 +66,7 @@ class Expected:
         path: Of the number.
         unit: Of the file.
         value: In the file.
-        deviation: Standard deviation of the linear estimate; infinite for a number that the motion cannot see.
+        deviation: Standard deviation of what `armsim.identify` finds; infinite for a number that the motion cannot see.
     """
 
     path: str
@@ -86,8 +94,7 @@ class Excitation:
         measured: What the log has besides positions.
         numbers: The open numbers.
         unseen: Changes of them that the motion cannot see.
-        condition: Condition number of the weighted regressor of those that are seen, its columns scaled to one length.
-        spacing: Of the spline by which positions are smoothed (`armsim.identification.signals`) [s].
+        condition: Condition number of the slopes of the log by those that are seen, all scaled to one length.
         share: Of the best motion within limits of joints, to which motors' limits reduce it; 1 where they do not.
         loads: Greatest needs of the motors by joint and quantity, relative to their limits.
     """
@@ -102,7 +109,6 @@ class Excitation:
     numbers: tuple[Expected, ...]
     unseen: tuple[UnseenDirection, ...]
     condition: float
-    spacing: float
     share: float
     loads: dict[str, float]
 
@@ -190,9 +196,7 @@ def excite(
     motion = best.scaled(share)
     sigma, of_commands = _each("noise", noise, n), _each("command noise", command_noise, n, zero=True)
     t = np.arange(round(duration * rate) + 1) / rate
-    expectation = expected_deviations(model, values, motion, t, sigma, of_commands, seed)
-    deviations, unseen, condition, spacing = expectation
-    told = dict(zip(model.robot.paths, unknowns.column("path"), strict=True))
+    deviations, unseen, condition = expectation(unknowns, motion, t, measured, sigma, of_commands, seed)
     numbers = zip(
         *(unknowns.column(x).tolist() for x in ("path", "unit")), values.tolist(), deviations.tolist(), strict=True
     )
@@ -205,9 +209,8 @@ def excite(
         rate=rate,
         measured=measured,
         numbers=tuple(Expected(*row) for row in numbers),
-        unseen=tuple(UnseenDirection({str(told[k]): x for k, x in one.factors.items()}) for one in unseen),
+        unseen=unseen,
         condition=condition,
-        spacing=spacing,
         share=share,
         loads={key: float(x) for key, x in motor_loads(arm, *motion.at(_fine(family))).items()},
     )
@@ -327,46 +330,47 @@ def _search(model: CommandModel, arm: Robot, family: MotionFamily, values: Array
     return best
 
 
-def expected_deviations(
-    model: CommandModel, values: Array, motion: FourierMotion, t: Array, noise: Array, command_noise: Array, seed: int
-) -> tuple[Array, tuple[UnseenDirection, ...], float, float]:
-    """Standard deviations of the linear estimate from smoothed positions, unseen directions, condition number, spacing.
+def expectation(
+    unknowns: Unknowns, motion: FourierMotion, t: Array, measured: Output, noise: Array, more: Array, seed: int
+) -> tuple[Array, tuple[UnseenDirection, ...], float]:
+    """Standard deviations that `armsim.identify` finds from such logs, unseen directions, condition number.
 
-    To first order in the noise, which is white; the spline's pieces are those that `smooth` chooses for such noise.
+    The logs are simulated with the file's numbers. Each window begins on the motion, whose commands are held from row to row.
 
     Args:
-        model: Of the arm.
-        values: The open numbers.
+        unknowns: What is sought.
         motion: The motion.
         t: Times of rows [s], shape (m,).
+        measured: What the log has besides positions.
         noise: Standard deviation of positions [rad or m], shape (n,).
-        command_noise: Of commands, likewise.
-        seed: Of the noise by which the pieces are chosen.
+        more: Of measured commands, likewise.
+        seed: Of the noise.
     """
+    draw, values = np.random.default_rng(seed), unknowns.column("before")
     q, qd, qdd = motion.at(t)
-    rough = smooth(t, q + np.random.default_rng(seed).normal(size=q.shape) * noise)
-    pieces = max(round((t[-1] - t[0]) / rough.spacing), 1)
-    spline = SplineFit(t, pieces)
-    by_motion = model.by_motion(values, q, qd, qdd)
-    kept = moving_rows(model, qd) * rough.weights[:, None]
-    # what noise of positions and commands makes of the equations' errors, joint by joint
-    sizes = np.sqrt(
-        (by_motion[:, :, 2] ** 2 * (noise * _gain(spline, t)) ** 2).sum(axis=2).mean(axis=0) + command_noise**2
+    commands = CommandModel(unknowns.robot, measured).by_numbers(values[: unknowns.opened], q, qd, qdd)[0]
+
+    def log(size: Array) -> MeasuredLog:
+        history = CommandHistory(t, commands + size * draw.normal(size=q.shape))
+        return MeasuredLog("excite", t, q, None, history, measured, measured)
+
+    fitted, h = (1.0 - HELD_BACK) * float(t[-1]), step_of([log(more)], None)
+    spans = [(k, 0.0, fitted) for k in range(LOGS)]
+    true, windows = (
+        cut([log(size) for _ in spans], spans, min(WINDOW, fitted / SHARE), h) for size in (0.0 * more, more)
     )
-    root = np.sqrt(kept) / np.where(sizes > 0.0, sizes, 1.0)
-    slopes = model.by_numbers(values, q, qd, qdd)[1]
-    influence, unseen, condition = fitted_influence(root, slopes, values, model.robot.paths)
-    covariance = np.einsum("pmn,n,rmn->pr", influence, command_noise**2, influence)
-    for j in range(model.arm.n):
-        on_motion = np.einsum("pmn,mnk->kmp", influence, by_motion[..., j])
-        covariance += noise[j] ** 2 * spline.covariance(on_motion)
-    hidden = {name for direction in unseen for name in direction.factors}
-    deviations = np.where([path in hidden for path in model.robot.paths], np.inf, np.sqrt(np.diag(covariance)))
-    return deviations, tuple(unseen), condition, rough.spacing
-
-
-def _gain(spline: SplineFit, t: Array) -> float:
-    """Standard deviation of the spline's second derivative in the middle of the times, of unit noise."""
-    influence = np.zeros((3, len(t), 1))
-    influence[2, len(t) // 2] = 1.0
-    return math.sqrt(float(spline.covariance(influence)[0, 0]))
+    model = ForwardModel(unknowns.given, h, QUICK, measured, open=unknowns.places, outputs=False)
+    shooting = Shooting(model, unknowns)
+    starts = np.concatenate(motion.at(windows.begin)[:2], axis=1)
+    simulated = shooting.positions(true, values, starts)
+    windows = replace(windows, q=simulated + noise * draw.normal(size=simulated.shape))
+    fitting = Fitting(shooting, windows, [Sensor(float(x), 0.0) for x in noise])
+    equations = fitting.begun(values, starts, both=True).equations
+    known = fitting.unseen(equations, Known(values, np.full(len(values), math.inf), np.zeros((0, len(values))), ()))
+    variances = LOGS * np.diag(fitting.covariance(equations, known))
+    named = {path for direction in known.directions for path in direction.factors}
+    hidden = [item.path in named for item in unknowns.items]
+    lengths = np.sqrt(np.maximum(np.diag(equations.matrix), 1e-300))
+    sizes = np.linalg.eigvalsh(equations.matrix / np.outer(lengths, lengths))[len(known.unseen) :]
+    deviations = np.where(hidden, math.inf, np.sqrt(variances) * fitting.scale)
+    return deviations, known.directions, math.sqrt(float(sizes[-1] / sizes[0]))

@@ -131,12 +131,15 @@ class Fitting:
         other.exact, other.rough = exact, False
         return other
 
-    def begun(self, values: Array, starts: Array | None = None) -> Fit:
-        """Unknowns that are not fitted yet, with the starts from which the windows fit best unless others are given."""
+    def begun(self, values: Array, starts: Array | None = None, both: bool = False) -> Fit:
+        """Unknowns that are not fitted yet, with the starts from which the windows fit best unless others are given.
+
+        Slopes are to both sides on request.
+        """
         starts = self._best_starts(values) if starts is None else starts
         residuals = self._residuals(values, starts)
         sigma = np.maximum(self.floor, self._spread(residuals))
-        return Fit(values, starts, residuals, sigma, self._equations(values, starts, residuals, sigma, False), 0)
+        return Fit(values, starts, residuals, sigma, self._equations(values, starts, residuals, sigma, both), 0)
 
     def fit(self, begun: Fit, known: Known) -> Fit:
         """The most likely unknowns, by Levenberg and Marquardt's method.

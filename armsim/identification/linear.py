@@ -147,7 +147,7 @@ def _fitted(model: CommandModel, motion: Sequence[Array], measured: Array, weigh
         root = np.sqrt(weight) / scales
         for _ in range(ITERATIONS):
             predicted, slopes = model.by_numbers(values, *motion)
-            influence, unseen, _ = fitted_influence(root, slopes, values, paths)
+            influence, unseen = fitted_influence(root, slopes, values, paths)
             step = np.einsum("pmn,mn->p", influence, measured - predicted)
             values = values + step
             if np.all(np.abs(step) <= SETTLED * np.maximum(np.abs(values), SETTLED)):
@@ -160,8 +160,8 @@ def _fitted(model: CommandModel, motion: Sequence[Array], measured: Array, weigh
 
 def fitted_influence(
     root: Array, slopes: Array, values: Array, names: Sequence[str]
-) -> tuple[Array, list[UnseenDirection], float]:
-    """The derivative of the numbers by the commands in a weighted fit, shape (p, m, n); unseen directions; condition number.
+) -> tuple[Array, list[UnseenDirection]]:
+    """The derivative of the numbers by the commands in a weighted fit, shape (p, m, n); and unseen directions.
 
     Args:
         root: Square roots of weights, shape (m, n).
@@ -172,8 +172,7 @@ def fitted_influence(
     chosen, factors, unseen = seen_numbers(root, slopes, names)
     orthogonal, triangle = np.linalg.qr((slopes * root[..., None]).reshape(-1, len(names))[:, chosen])
     influence = _nearest(factors, values) @ np.linalg.solve(triangle, orthogonal.T)
-    condition = float(np.linalg.cond(triangle / np.linalg.norm(triangle, axis=0)))
-    return influence.reshape(len(names), *root.shape) * root, unseen, condition
+    return influence.reshape(len(names), *root.shape) * root, unseen
 
 
 def seen_numbers(root: Array, slopes: Array, names: Sequence[str]) -> tuple[list[int], Array, list[UnseenDirection]]:

@@ -1,4 +1,4 @@
-"""Velocities and accelerations from measured positions: least-squares splines, and what noise becomes in them."""
+"""Velocities and accelerations from measured positions: least-squares splines."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ RIDGE = 1e-12  # of the mean weight of a coefficient, where rows are missing
 
 
 class SplineFit:
-    """The spline of degree 5 with equal pieces that is nearest to values at times, by weighted least squares.
+    """The spline of degree 5 with equal pieces that is nearest to values at times, by least squares.
 
     Args:
         t: Times [s], shape (m,), increasing.
         pieces: How many.
-        weights: Of the rows, shape (m,); one over the variance of each.
     """
 
-    def __init__(self, t: Array, pieces: int, weights: Array | None = None) -> None:
+    def __init__(self, t: Array, pieces: int) -> None:
         inner = np.linspace(t[0], t[-1], pieces + 1)
         knots = np.concatenate([[t[0]] * DEGREE, inner, [t[-1]] * DEGREE])
         count, change = pieces + DEGREE, sparse.identity(pieces + DEGREE, format="csr")
@@ -44,25 +43,14 @@ class SplineFit:
             factors = degree / (knots[degree + 1 : -1] - knots[1 : -degree - 1])
             count, knots = count - 1, knots[1:-1]
             change = sparse.diags([-factors, factors], [0, 1], (count, count + 1)) @ change
-        self._weighted = self.bases[0].T.multiply(np.ones(len(t)) if weights is None else weights)
-        normal = (self._weighted @ self.bases[0]).tocsc()
+        normal = (self.bases[0].T @ self.bases[0]).tocsc()
         self._solve = splu(normal + RIDGE * normal.diagonal().mean() * sparse.identity(pieces + DEGREE, format="csc"))
 
     def derivatives(self, values: Array) -> tuple[Array, Array, Array]:
         """The spline, its first and its second derivative at the times, each of the shape of the values, (m, n)."""
-        coefficients = self._solve.solve(self._weighted @ values)
+        coefficients = self._solve.solve(self.bases[0].T @ values)
         q, qd, qdd = (basis @ coefficients for basis in self.bases)
         return q, qd, qdd
-
-    def covariance(self, influence: Array) -> Array:
-        """The covariance of sums of derivatives of noise, whose variance is one over the weights.
-
-        Args:
-            influence: Of value, first and second derivative of each row on p sums, shape (3, m, p).
-        """
-        on_coefficients = sum(basis.T @ x for basis, x in zip(self.bases, influence, strict=True))
-        covariance: Array = on_coefficients.T @ self._solve.solve(on_coefficients)
-        return covariance
 
 
 @record
@@ -86,44 +74,41 @@ class SmoothMotion:
     weights: Array
 
 
-def smooth(t: Array, q: Array, weights: Array | None = None, spacing: float | None = None) -> SmoothMotion:
+def smooth(t: Array, q: Array) -> SmoothMotion:
     """Velocities and accelerations from measured positions, by splines between gaps.
+
+    The length of their pieces is that of generalised cross-validation (Craven and Wahba 1979, *Numerische Mathematik* 31), and
+    finer by `FINER`.
 
     Args:
         t: Times [s], shape (m,), increasing, with any spacing.
         q: Measured joint positions [rad or m], shape (m, n).
-        weights: Of the rows, shape (m,), as of `SplineFit`.
-        spacing: Length of the spline's pieces [s]; by generalised cross-validation (Craven and Wahba 1979, *Numerische
-            Mathematik* 31) unless given, and finer by `FINER`.
 
     Raises:
         UsageError: There are too few rows.
     """
-    weights = np.ones(len(t)) if weights is None else weights
     steps = np.diff(t)
     if len(t) < 2 * PIECES * ROWS_A_PIECE + DEGREE or not (steps > 0.0).all():
         expected = f"{2 * PIECES * ROWS_A_PIECE + DEGREE} rows or more, whose times increase"
         raise UsageError.of("t", expected, f"{len(t)} rows", "give a longer motion, or sort its rows")
-    if spacing is None:
-        spacing = _validated(t, q, weights) / FINER
+    spacing = _validated(t, q) / FINER
     cuts = np.flatnonzero(steps > max(spacing, ROWS_A_PIECE * float(np.median(steps)))) + 1
-    parts = zip(np.split(t, cuts), np.split(q, cuts), np.split(weights, cuts), strict=True)
-    found = [_part(*part, spacing) for part in parts]
+    found = [_part(*part, spacing) for part in zip(np.split(t, cuts), np.split(q, cuts), strict=True)]
     smoothed, rates, accelerations, inner = (np.concatenate(x) for x in zip(*found, strict=True))
     noise = np.sqrt(((q - smoothed) ** 2).mean(axis=0))
     return SmoothMotion(smoothed, rates, accelerations, spacing, noise, inner)
 
 
-def _part(t: Array, q: Array, weights: Array, spacing: float) -> tuple[Array, Array, Array, Array]:
+def _part(t: Array, q: Array, spacing: float) -> tuple[Array, Array, Array, Array]:
     """A part of a motion without gaps; one too short is left out by weight."""
     pieces = min(max(round((t[-1] - t[0]) / spacing), 1), (len(t) - DEGREE) // ROWS_A_PIECE)
     if pieces < PIECES:
         return q, np.zeros_like(q), np.zeros_like(q), np.zeros(len(t))
     away = np.minimum(t - t[0], t[-1] - t) / (t[-1] - t[0]) * pieces
-    return *SplineFit(t, pieces, weights).derivatives(q), (away >= ENDS).astype(float)
+    return *SplineFit(t, pieces).derivatives(q), (away >= ENDS).astype(float)
 
 
-def _validated(t: Array, q: Array, weights: Array) -> float:
+def _validated(t: Array, q: Array) -> float:
     """The length of pieces that predicts rows best from the others, of all joints together."""
     span, many = t[-1] - t[0], len(t)
     finest = (many - DEGREE) // ROWS_A_PIECE
@@ -132,7 +117,7 @@ def _validated(t: Array, q: Array, weights: Array) -> float:
     )
     scores = []
     for count in counts.tolist():
-        left = q - SplineFit(t, count, weights).derivatives(q)[0]
-        size = np.maximum((weights[:, None] * left**2).sum(axis=0), np.finfo(float).tiny)
+        left = q - SplineFit(t, count).derivatives(q)[0]
+        size = np.maximum((left**2).sum(axis=0), np.finfo(float).tiny)
         scores.append(float(np.log(size).sum()) - 2 * q.shape[1] * math.log(many - count - DEGREE))
     return float(span / counts[int(np.argmin(scores))])

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 import yaml
 
+import armsim as armsim_library
+from armsim.recording.command_history import CommandHistory
+from armsim.recording.measured_log import MeasuredLog
 from tests.identification.simulated import logged, rod
 
 ROBOT = """\
@@ -71,6 +74,31 @@ def test_identify_writes_the_robots_file_with_what_was_found_and_keeps_its_comme
     )
     drift = json.loads(replayed.out)["horizons"][-1]["final"]["A"]
     assert drift < 1e-3  # over the whole log, from its first row
+
+
+def test_columns_names_those_of_a_log_and_interpolate_takes_its_commands_on_lines(armsim, files):
+    """Of a motion under a voltage that no row holds, logged every 10 ms."""
+    run = armsim_library.simulate(
+        {
+            "format": "armsim/scenario/1",
+            "robot": rod(),
+            "duration": 4,
+            "initial": {"q": [-1.57]},
+            "inputs": {"voltage": ["8*sin(4*t) + 4*sin(9*t)"]},
+            "log": {"every": 0.01},
+        }
+    )
+    commands, left = CommandHistory(run.t, run["voltage_A_V"][:, None]), []
+    log = MeasuredLog("log", run.t, run.q, None, commands, "voltage", "voltage")
+    for more in ((), ("--interpolate",)):
+        result = armsim("identify", *files(log), *OPEN, *more, "--json")
+        left.append(json.loads(result.out))
+    held, lines = (each["residuals"][0]["rms"] for each in left)
+    assert lines < 0.05 * held
+    off = [abs(each["estimates"][0]["value"] - 0.05) for each in left]  # (ω h)² / 12 of it against ω h / 2, h = 10 ms
+    assert off[1] < 0.1 * off[0]
+    refused = armsim("identify", *files(log)[:3], *OPEN)
+    assert (refused.code, "columns" in refused.err) == (2, True)
 
 
 def test_a_log_that_the_model_does_not_explain_exits_with_1(armsim, files):

@@ -27,15 +27,6 @@ def test_polynomials_of_degree_five_come_back_with_their_derivatives():
         np.testing.assert_allclose(x[:, 0], polynomial.deriv(order)(t) if order else polynomial(t), atol=1e-7)
 
 
-def test_the_covariance_is_the_spread_of_many_draws():
-    t, rng = np.linspace(0, 1, 120), np.random.default_rng(1)
-    weights = 1 / (0.01 * (1 + t)) ** 2
-    spline, influence = SplineFit(t, 10, weights), rng.normal(size=(3, 120, 2))
-    noise = rng.normal(size=(120, 4000)) / np.sqrt(weights)[:, None]
-    sums = np.einsum("kmp,kmd->pd", influence, np.array(spline.derivatives(noise)))
-    np.testing.assert_allclose(np.cov(sums), spline.covariance(influence), rtol=0.1, atol=0.05 * np.var(sums))
-
-
 @pytest.mark.parametrize("noise", [1e-5, 1e-4, 1e-3])
 @pytest.mark.handful(1)
 def test_accelerations_of_noisy_positions_are_within_a_few_percent(noise):
@@ -62,15 +53,6 @@ def test_uneven_rows_gaps_and_quantised_encoders_are_taken():
     beside = (np.abs(t - 4) < found.spacing) | (np.abs(t - 4.7) < found.spacing)
     assert not inner[beside].any()  # at the edges of a gap accelerations are poor
     assert inner.mean() > 0.85
-
-
-def test_weights_tell_which_rows_to_trust():
-    t = np.arange(4000) * 2.5e-3
-    q, *_ = waves(t)
-    bad = np.random.default_rng(4).random(4000) < 0.3
-    noise = np.random.default_rng(5).normal(size=q.shape) * np.where(bad, 0.05, 1e-4)[:, None]
-    trusting, weighted = (smooth(t, q + noise, w, spacing=0.1) for w in (None, np.where(bad, 4e2, 1e8)))
-    assert np.abs(weighted.q - q).std() < 0.02 * np.abs(trusting.q - q).std()
 
 
 def test_short_motions_and_times_that_return_are_refused():
