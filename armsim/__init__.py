@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        import armsim.pictures as pictures
+        import armsim.display as display
         from armsim.door import opened
 
-        pictures.figures = _figures
+        display.notebook = _notebook
         return opened(__name__, _HOMES)(name)
 
 
@@ -148,8 +148,8 @@ _HOMES = {
 }
 
 
-def _figures():
-    from armsim.figures import notebook
+def _notebook():
+    from armsim.reports import notebook
 
     return notebook
 

@@ -17,6 +17,7 @@ from armsim.arm.robot import Robot
 from armsim.arm.tool_excursion import Extreme, ToolExcursion, tool_excursion
 from armsim.arrays import Array
 from armsim.control import Constant, Controller, Reference
+from armsim.display import Shown
 from armsim.errors import UsageError
 from armsim.files.csv_writer import write_csv
 from armsim.loading import Given, Overrides
@@ -80,7 +81,7 @@ class Exceeded(Overload):
 
 
 @record
-class PlannedMotion:
+class PlannedMotion(Shown):
     """A reference, and what it asks for.
 
     Attributes:

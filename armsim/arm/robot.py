@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from armsim import document, dynamics, pictures
+from armsim import document, dynamics
 from armsim.actuation import (
     drive_columns,
     drive_parameters,
@@ -26,6 +26,7 @@ from armsim.arm.integration import check_tolerance
 from armsim.arm.motor_motion import MotorMotion, motor_motion
 from armsim.arm.row_evaluator import RowEvaluator
 from armsim.arrays import Array, ArrayLike
+from armsim.display import Shown
 from armsim.dynamics import RegressorColumn
 from armsim.errors import ShapeError, UsageError, spelled
 from armsim.files.faults import suggestion
@@ -79,7 +80,7 @@ def load_robot(
     return Robot(arm, engine, document, threads)
 
 
-class Robot(RowEvaluator):
+class Robot(Shown, RowEvaluator):
     """An arm of n joints; its methods take one state, shape (n,), or m states at once, shape (m, n).
 
     Joint positions are in rad (m for prismatic joints), forces in N·m (N). Torques are those that the drives give the joints:
@@ -109,11 +110,6 @@ class Robot(RowEvaluator):
 
     def __repr__(self) -> str:
         return f"Robot({self.arm.name}: {', '.join(self.joints)})"
-
-    def _repr_html_(self) -> str:
-        from armsim.arm.robot_table import robot_html
-
-        return robot_html(self.arm) + pictures.figures().image_html(self)
 
     @property
     def joints(self) -> list[str]:

@@ -13,6 +13,7 @@ from armsim.arrays import Array
 from armsim.batches.block import divergence
 from armsim.batches.variants import ENDS, OpenScenario, Variants
 from armsim.clock import NEVER
+from armsim.display import Shown
 from armsim.errors import Diverged, UsageError, spelled
 from armsim.loading import Given, Overrides
 from armsim.loading.open_numbers import open_numbers
@@ -27,7 +28,7 @@ from armsim.stability.step_advice import heed
 
 
 @record
-class Gradients:
+class Gradients(Shown):
     """Measures of a run, and their derivatives by numbers of its files.
 
         found = armsim.sensitivity("arm5_hold", ["control.kp", "payload.mass"], ["iae", "energy"])

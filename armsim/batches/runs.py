@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 
 from armsim.arrays import Array, Indices, Mask
 from armsim.batches.table_text import INDEX, REASON, STATUS, TextTable, lines
+from armsim.display import Shown
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import nearest, suggestion
-from armsim.notebook import counted, html_table, pandas
+from armsim.notebook import counted, pandas
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 COMPLETE, DIVERGED, REFUSED, INTERRUPTED = "complete", "diverged", "refused", "interrupted"
 STEPS, ROWS = "steps", "rows"
-SHOWN = 10  # runs in a notebook
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Runs(Mapping[str, NDArray[Any]]):
+class Runs(Shown, Mapping[str, NDArray[Any]]):
     """A table of runs of one scenario, in memory, or in the folder of a study, which is read when it is asked for.
 
     As a mapping it has an array with an entry for each run: the values of each path, final positions and velocities where they
@@ -102,12 +102,6 @@ class Runs(Mapping[str, NDArray[Any]]):
         ended = "".join(f", {number} {status}" for status, number in self.tally.items())
         measures = f"; {', '.join(self.measures)}" if self.measures else ""
         return f"Runs({self.name}: {count}{ended}{measures})"
-
-    def _repr_html_(self) -> str:
-        names = [name for name in self if name not in (*self.final, REASON)]
-        columns = [self[name][:SHOWN].tolist() for name in names]
-        rows = zip(map(str, range(self.first, self.first + SHOWN)), *columns, strict=False)
-        return html_table(repr(self), ["run", *names], rows)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The values of a path, a final position or velocity by its heading, a measure, "status" or "reason", shape (m,)."""

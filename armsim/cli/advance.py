@@ -16,7 +16,6 @@ from armsim.cli.options import (
     joint_values,
     number,
     number_value,
-    print_json,
     robot_argument,
     set_option,
     state_options,
@@ -25,7 +24,6 @@ from armsim.cli.pictures import plot_option
 from armsim.errors import UsageError
 from armsim.records import record
 from armsim.reports.state import outside_notes, state_table
-from armsim.terminal.streams import echo
 
 
 @record
@@ -114,17 +112,20 @@ def command(
 
     q_before, qd_before = (arm.shown(x, display.degrees) for x in (pose, rates))
     q_end, qd_end, qdd_end = (arm.shown(x.tolist(), display.degrees) for x in end)
-    if display.as_json:
-        about = {"robot": arm.name, "joints": model.joints, "duration": seconds, "torque": tau}
-        start = {"q": q_before, "qd": qd_before}
-        print_json({**about, "start": start, "end": {"q": q_end, "qd": qd_end, "qdd": qdd_end}})
-    elif not display.quiet:
-        drive = "no torque of its drives" if state.torque is None else "these torques"
-        where = ", from its initial pose" if state.q is None else ""
-        notes = outside_notes(arm, end.q.tolist(), end.qd.tolist(), display.degrees)
-        columns = {"torque": ("torque", tau), "q before": ("q", q_before), "qd before": ("qd", qd_before)}
-        columns |= {"q": ("q", q_end), "qd": ("qd", qd_end), "acceleration": ("qdd", qdd_end)}
-        numbers = state_table(arm.joints, columns, display.degrees, display.digits, notes)
-        drawn = "" if plot is None else f"\ndrawn  {plot}"
-        echo(f"{arm.name}: after {seconds:g} s under {drive}{where}\n\n{numbers}{drawn}")
+    drive = "no torque of its drives" if state.torque is None else "these torques"
+    where = ", from its initial pose" if state.q is None else ""
+    notes = outside_notes(arm, end.q.tolist(), end.qd.tolist(), display.degrees)
+    notes += [] if plot is None else [f"drawn  {plot}"]
+    columns = {"torque": ("torque", tau), "q before": ("q", q_before), "qd before": ("qd", qd_before)}
+    columns |= {"q": ("q", q_end), "qd": ("qd", qd_end), "acceleration": ("qdd", qdd_end)}
+    about = {"robot": arm.name, "joints": model.joints, "duration": seconds, "torque": tau}
+    start = {"q": q_before, "qd": qd_before}
+    display.print(
+        lambda: {**about, "start": start, "end": {"q": q_end, "qd": qd_end, "qdd": qdd_end}},
+        lambda: [
+            f"{arm.name}: after {seconds:g} s under {drive}{where}",
+            "",
+            *state_table(arm.joints, columns, display.degrees, display.digits, notes),
+        ],
+    )
     return 0

@@ -103,10 +103,8 @@ def command(
         from armsim.figures.picture import save
 
         save(convergence_figure(found), plot)
-    drawn = "" if plot is None else f"\ndrawn     {plot}"
-    display.print(
-        lambda: {**found.data(), "doubts": doubts}, lambda: report(found, goal.budget, display.verbose) + drawn
-    )
+    drawn = [] if plot is None else [f"drawn     {plot}"]
+    display.print(lambda: {**found.data(), "doubts": doubts}, lambda: [*report(found, display.verbose), *drawn])
     if any(method.verdict == "interrupted" for method in found.methods):
         return INTERRUPTED
     return 0 if found.reached else UNWELL

@@ -18,7 +18,7 @@ from armsim.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from armsim.reports.table import Row
+    from armsim.reports.table import Report, Row
     from armsim.spatial import Frame
 
 RPY = ("roll", "pitch", "yaw")
@@ -53,7 +53,6 @@ def command(robot: str, overrides: Overrides, q: str | None, display: Display) -
     about = {"robot": arm.name, "joints": arm.joint_names, "q": arm.shown(at, display.degrees)}
     named = [{"name": name, **vars(frame)} for name, frame in frames]
     where = "its initial pose" if q is None else "this pose"
-    tables = _tables(frames, "deg" if display.degrees else "rad", display.digits)
     display.print(
         lambda: {
             **about,
@@ -61,14 +60,17 @@ def command(robot: str, overrides: Overrides, q: str | None, display: Display) -
             "tool": frames[len(arm.links)][1],
             "frames": named[len(arm.links) + 1 :],
         },
-        lambda: f"{arm.name}: frames in the world at {where}\n\n{tables}",
+        lambda: [
+            f"{arm.name}: frames in the world at {where}",
+            *_tables(frames, "deg" if display.degrees else "rad", display.digits),
+        ],
     )
     return 0
 
 
-def _tables(frames: list[tuple[str, Frame]], angle: str, decimals: int) -> str:
+def _tables(frames: list[tuple[str, Frame]], angle: str, decimals: int) -> Report:
     """The frames by name, in one table or, with more decimals, in one for each part."""
-    from armsim.reports.table import fixed, table
+    from armsim.reports.table import Table, fixed
 
     def rows(*parts: tuple[str, str]) -> list[Row]:
         return [
@@ -77,9 +79,7 @@ def _tables(frames: list[tuple[str, Frame]], angle: str, decimals: int) -> str:
         ]
 
     position, rpy, quaternion = ("position", "m"), ("rpy", angle), ("quaternion", "")
-    tables = [table(["frame", "qw", "qx", "qy", "qz"], rows(quaternion))]
+    tables: Report = ["", Table(["frame", "qw", "qx", "qy", "qz"], rows(quaternion))]
     if decimals > 5:
-        return "\n\n".join(
-            [table(["frame", "x", "y", "z"], rows(position)), table(["frame", *RPY], rows(rpy)), *tables]
-        )
-    return "\n\n".join([table(["frame", "x", "y", "z", *RPY], rows(position, rpy)), *tables])
+        return ["", Table(["frame", "x", "y", "z"], rows(position)), "", Table(["frame", *RPY], rows(rpy)), *tables]
+    return ["", Table(["frame", "x", "y", "z", *RPY], rows(position, rpy)), *tables]

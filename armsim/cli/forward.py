@@ -11,14 +11,12 @@ from armsim.cli.options import (
     angle_options,
     joint_option,
     joint_values,
-    print_json,
     read_robot,
     robot_argument,
     set_option,
     state_options,
 )
 from armsim.errors import UsageError
-from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -64,16 +62,17 @@ def command(
     exceeded = [] if tau is None else overloads(arm, rates, tau, found.voltage, found.current)
     q_shown, qd_shown, qdd_shown = (arm.shown(x, display.degrees) for x in (pose, rates, found.qdd))
     answer = {"q": q_shown, "qd": qd_shown, **found._replace(qdd=qdd_shown)._asdict()}
-    if display.as_json:
-        print_json({"robot": arm.name, "joints": arm.joint_names, **answer, "exceeded": exceeded})
-    elif not display.quiet:
-        drive = (
-            "these voltages" if volts is not None else "these torques" if tau is not None else "no torque of its drives"
-        )
-        where = ", at its initial pose" if state.q is None else ""
-        remarks = [*rigid_notes(arm), *outside_notes(arm, pose, rates, display.degrees), *overload_notes(exceeded)]
-        columns = {key: (key, answer[key]) for key in ("q", "qd", "voltage", "current", "torque")}
-        columns["acceleration"] = ("qdd", qdd_shown)
-        numbers = state_table(arm.joints, columns, display.degrees, display.digits, remarks)
-        echo(f"{arm.name}: accelerations under {drive}{where}\n\n{numbers}")
+    drive = "these voltages" if volts is not None else "these torques" if tau is not None else "no torque of its drives"
+    where = ", at its initial pose" if state.q is None else ""
+    remarks = [*rigid_notes(arm), *outside_notes(arm, pose, rates, display.degrees), *overload_notes(exceeded)]
+    columns = {key: (key, answer[key]) for key in ("q", "qd", "voltage", "current", "torque")}
+    columns["acceleration"] = ("qdd", qdd_shown)
+    display.print(
+        lambda: {"robot": arm.name, "joints": arm.joint_names, **answer, "exceeded": exceeded},
+        lambda: [
+            f"{arm.name}: accelerations under {drive}{where}",
+            "",
+            *state_table(arm.joints, columns, display.degrees, display.digits, remarks),
+        ],
+    )
     return 0

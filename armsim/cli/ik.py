@@ -24,7 +24,7 @@ from armsim.cli.options import (
 from armsim.errors import UsageError
 from armsim.records import record
 from armsim.reports.state import state_table
-from armsim.reports.table import number, table
+from armsim.reports.table import Table, number
 from armsim.spatial import quaternion, rotation_rpy
 
 if TYPE_CHECKING:
@@ -232,13 +232,13 @@ def command(
             "distance": distance,
             "angle": angle,
         },
-        lambda: (
-            f"{arm.arm.name}: joint positions that bring {frame} there, to "
-            f"{distance:.1g} m and {angle:.1g} rad\n\n"
-            + state_table(joints, columns, display.degrees, display.digits)
-            + "\n\n"
-            + table(["solution", "branch", "to a limit"], rows)
-        ),
+        lambda: [
+            f"{arm.arm.name}: joint positions that bring {frame} there, to {distance:.1g} m and {angle:.1g} rad",
+            "",
+            *state_table(joints, columns, display.degrees, display.digits),
+            "",
+            Table(["solution", "branch", "to a limit"], rows),
+        ],
     )
     return 0
 
@@ -278,7 +278,7 @@ def _write(arm: Arm, found: PoseSolutions, output: str, display: Display) -> int
     unsolved = int(np.isnan(found.q[:, 0]).sum())
     display.print(
         lambda: {"robot": arm.name, "rows": len(found.q), "unsolved": unsolved, "columns": headings, "file": output},
-        lambda: f"{output}: {len(found.q)} rows, {unsolved} of them without a solution",
+        lambda: [f"{output}: {len(found.q)} rows, {unsolved} of them without a solution"],
     )
     return int(unsolved > 0)
 

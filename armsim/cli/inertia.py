@@ -9,7 +9,7 @@ import click
 
 from armsim.cli.options import Display, Overrides, display_options, flag, set_option, shipped
 from armsim.notebook import counted
-from armsim.reports.table import Row, measured, number, numbers, table, wrapped
+from armsim.reports.table import Report, Row, Table, measured, number, numbers, sections, wrapped
 from armsim.terminal.streams import bold
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def command(file: str, overrides: Overrides, display: Display) -> int:
     return 0
 
 
-def report(found: RobotSolids, digits: int) -> str:
+def report(found: RobotSolids, digits: int) -> Report:
     """The solids and the sums as text."""
     links = found.links
     solids = [(f"{link.name}[{i}]", solid) for link in links for i, solid in enumerate(link.solids)]
@@ -57,7 +57,7 @@ def report(found: RobotSolids, digits: int) -> str:
         solids.append((payload.path, payload))
         title += f", and a payload of {number(payload.mass)} kg in the {payload.frame}'s frame"
     rows = [_mass(f"{label} {_described(solid)}", solid.mass, solid.center, digits) for label, solid in solids]
-    parts = [wrapped(title), _section("Solids", "solid", MASS, rows)]
+    parts: list[Report] = [[wrapped(title)], _section("Solids", "solid", MASS, rows)]
     rows = [_tensor(label, solid.about_center, digits) for label, solid in solids]
     parts.append(_section("Solids about their own centre [kg·m²]", "solid", COMPONENTS, rows))
     rows = [_tensor(label, solid.about_origin, digits) for label, solid in solids]
@@ -68,11 +68,11 @@ def report(found: RobotSolids, digits: int) -> str:
     parts.append(_section("Links about their centre of mass [kg·m²]", "link", COMPONENTS, rows))
     rows = [_tensor(link.name, link.about_origin, digits) for link in links]
     parts.append(_section("Links about their frame's origin [kg·m²]", "link", COMPONENTS, rows))
-    return "\n\n".join(parts)
+    return sections(*parts)
 
 
-def _section(title: str, first: str, headings: tuple[str, ...], rows: list[Row]) -> str:
-    return f"{bold(title)}\n{table([first, *headings], rows)}"
+def _section(title: str, first: str, headings: tuple[str, ...], rows: list[Row]) -> Report:
+    return [bold(title), Table([first, *headings], rows)]
 
 
 def _mass(label: str, mass: float, center: list[float], digits: int) -> Row:

@@ -17,7 +17,6 @@ from armsim.cli.options import (
     joint_option,
     joint_values,
     number_value,
-    print_json,
     read_robot,
     robot_argument,
     set_option,
@@ -25,10 +24,10 @@ from armsim.cli.options import (
 )
 from armsim.errors import UsageError
 from armsim.records import record
-from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
     from armsim.arm.robot import Robot
+    from armsim.reports.table import Report, Table
 
 
 @record
@@ -178,22 +177,26 @@ def command(
     shown: dict[str, Any] = {"q": q_shown, "torque": torque, "voltage": voltage, "current": current}
     if any(x is not None for x in rotors):
         shown = {"q": q_shown, "q motor": rotors} | shown
-    if display.as_json:
-        told = {key.replace(" ", "_"): values for key, values in shown.items()}
-        about: dict[str, Any] = {"robot": arm.name, "joints": arm.joint_names, **told}
-        if wrenches:
-            about["wrenches"] = {name: {"moment": [*n], "force": [*f]} for name, (n, f) in carried.items()}
-        print_json({**about, "slipping": slips, "exceeded": exceeded, "above_nominal": lasting})
-    elif not display.quiet:
-        what = "torques that hold it" if holding else "torques for this motion"
-        where = " at its initial pose" if state.q is None else ""
-        rigid = [] if holding else elastic_notes(arm, instant=True)
-        remarks = [*rigid, *friction_notes(slips, arm.n), *outside_notes(arm, pose, rates, display.degrees)]
-        remarks += [*overload_notes(exceeded), *nominal_notes(lasting, "this pose")]
-        columns = {key: (key, values) for key, values in shown.items()}
-        rows = state_table(arm.joints, columns, display.degrees, display.digits, remarks)
-        more = f"\n\n{wrench_table(carried, display.digits)}" if wrenches else ""
-        echo(f"{arm.name}: {what}{where}\n\n{rows}{more}")
+    told = {key.replace(" ", "_"): values for key, values in shown.items()}
+    about: dict[str, Any] = {"robot": arm.name, "joints": arm.joint_names, **told}
+    if wrenches:
+        about["wrenches"] = {name: {"moment": [*n], "force": [*f]} for name, (n, f) in carried.items()}
+    what = "torques that hold it" if holding else "torques for this motion"
+    where = " at its initial pose" if state.q is None else ""
+    rigid = [] if holding else elastic_notes(arm, instant=True)
+    remarks = [*rigid, *friction_notes(slips, arm.n), *outside_notes(arm, pose, rates, display.degrees)]
+    remarks += [*overload_notes(exceeded), *nominal_notes(lasting, "this pose")]
+    columns = {key: (key, values) for key, values in shown.items()}
+    more: Report = ["", wrench_table(carried, display.digits)] if wrenches else []
+    display.print(
+        lambda: {**about, "slipping": slips, "exceeded": exceeded, "above_nominal": lasting},
+        lambda: [
+            f"{arm.name}: {what}{where}",
+            "",
+            *state_table(arm.joints, columns, display.degrees, display.digits, remarks),
+            *more,
+        ],
+    )
     return 0
 
 
@@ -223,28 +226,30 @@ def _along(arm: Robot, files: TrajectoryFiles, wrenches: bool, display: Display)
     exceeded = overloads_along(arm.arm, t, motors.qd, tau, voltage, current)
     lasting = above_nominal_along(arm.arm, t, current)
     write_csv(output, headings, rows.ravel())
-    if display.as_json:
-        about = {"robot": arm.arm.name, "rows": len(rows), "skipped": skipped, "columns": headings, "file": output}
-        print_json({**about, "derived": made, "exceeded": exceeded, "above_nominal": lasting})
-    elif not display.quiet:
-        echo(f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}")
-        if skipped:
-            echo(f"* {skipped} of {len(columns['t_s'])} rows skipped, with a cell missing")
-        remarks = [*overload_notes(exceeded, len(rows)), *nominal_notes(lasting, "this motion (root mean square)")]
-        for note in [*elastic_notes(arm.arm, instant=False), *derived_notes(arm.arm, made), *remarks]:
-            echo(note)
-        if display.verbose:
-            echo(f"\n{_extremes(headings, rows)}")
+    extremes: Report = ["", _extremes(headings, rows)] if display.verbose else []
+    about = {"robot": arm.arm.name, "rows": len(rows), "skipped": skipped, "columns": headings, "file": output}
+    display.print(
+        lambda: {**about, "derived": made, "exceeded": exceeded, "above_nominal": lasting},
+        lambda: [
+            f"{output}: {len(rows)} rows of {', '.join(headings[:3])}{', ...' if len(headings) > 3 else ''}",
+            *([f"* {skipped} of {len(columns['t_s'])} rows skipped, with a cell missing"] if skipped else []),
+            *elastic_notes(arm.arm, instant=False),
+            *derived_notes(arm.arm, made),
+            *overload_notes(exceeded, len(rows)),
+            *nominal_notes(lasting, "this motion (root mean square)"),
+            *extremes,
+        ],
+    )
     return 0
 
 
-def _extremes(headings: list[str], rows: Any) -> str:
+def _extremes(headings: list[str], rows: Any) -> Table:
     """The extremes of every column but the time, and their times."""
-    from armsim.reports.table import measured, number, table
+    from armsim.reports.table import Table, measured, number
 
     t = rows[:, 0]
     cells = []
     for heading, column in zip(headings[1:], rows.T[1:], strict=True):
         ends = [column.argmin(), column.argmax()]
         cells.append([heading, *(part for k in ends for part in (number(column[k], 10), measured(t[k], "s", 10)))])
-    return table(["column", "least", "at", "greatest", "at"], cells)
+    return Table(["column", "least", "at", "greatest", "at"], cells)

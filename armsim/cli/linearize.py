@@ -180,13 +180,15 @@ def command(
     if output is not None:
         write_arrays(output, arrays(model, sampled, regulator))
     asked = model, sampled, regulator, bode
-    text = report(*asked, output, 10 if display.verbose else 4)
     if plot and bode:
         from armsim.figures.bode import bode_figure
         from armsim.figures.picture import save
 
         title = f"{model.scenario.name} near {model.place}: loop of {bode}"
         save(bode_figure(model.loops[bode], title), plot)
-    drawn = "" if plot is None else f"\ndrawn    {plot}"
-    display.print(lambda: {**summarize(*asked), "doubts": doubts}, lambda: text + drawn)
+    drawn = [] if plot is None else [f"drawn    {plot}"]
+    display.print(
+        lambda: {**summarize(*asked), "doubts": doubts},
+        lambda: [*report(*asked, output, 10 if display.verbose else 4), *drawn],
+    )
     return 0

@@ -9,14 +9,12 @@ from armsim.cli.options import (
     Overrides,
     angle_options,
     number,
-    print_json,
     read_robot,
     robot_argument,
     set_option,
 )
 from armsim.cli.pictures import plot_option
 from armsim.errors import UsageError
-from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -61,22 +59,22 @@ def command(
     arm = read_robot(robot, overrides)
     if joint is None:
         all_of_them = motors(arm, voltage)
-        if display.as_json:
-            facts = list(map(in_degrees, all_of_them)) if display.degrees else all_of_them
-            print_json({"robot": arm.name, "motors": facts})
-        elif not display.quiet:
-            known = {found.joint for found in all_of_them}
-            rest = [j.name for j in arm.joints if j.motor is not None and j.name not in known]
-            echo(motors_text(arm.name, all_of_them, rest, display.degrees, display.digits))
+        known = {found.joint for found in all_of_them}
+        rest = [j.name for j in arm.joints if j.motor is not None and j.name not in known]
+        facts = list(map(in_degrees, all_of_them)) if display.degrees else all_of_them
+        display.print(
+            lambda: {"robot": arm.name, "motors": facts},
+            lambda: motors_text(arm.name, all_of_them, rest, display.degrees, display.digits),
+        )
         return 0
     found = motor_curve(arm, joint, voltage)
     if plot is not None:
         from armsim.figures.motor import plot_motor
 
         plot_motor(plot, motor_curve(arm, joint, voltage, points=401), f"{joint} of {arm.name}", display.degrees)
-    drawn = "" if plot is None else f"\ndrawn          {plot}"
+    drawn = [] if plot is None else [f"drawn          {plot}"]
     display.print(
         lambda: {"robot": arm.name, **vars(in_degrees(found) if display.degrees else found)},
-        lambda: curve_text(arm.name, found, display.degrees, display.digits) + drawn,
+        lambda: [*curve_text(arm.name, found, display.degrees, display.digits), *drawn],
     )
     return 0

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from armsim.files.faults import Doubt, Fault
     from armsim.loading import Scenario
     from armsim.model import Arm
+    from armsim.reports.table import Line
 
 Overrides = dict[str, str | None]
 Command = Callable[..., int]
@@ -98,12 +99,12 @@ class Display:
         """Significant digits of numbers."""
         return 10 if self.verbose else 5
 
-    def print(self, data: Callable[[], Any], text: Callable[[], str]) -> None:
-        """Print a result: its data as JSON, or its text, or nothing."""
+    def print(self, data: Callable[[], Any], report: Callable[[], Iterable[Line]]) -> None:
+        """Print a result: its data as JSON, or its report, or nothing."""
         if self.as_json:
             print_json(data())
         elif not self.quiet:
-            echo(text())
+            echo("\n".join(map(str, report())))
 
 
 @record

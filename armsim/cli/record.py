@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -20,18 +19,15 @@ from armsim.cli.options import (
     set_option,
 )
 from armsim.cli.pictures import Pictures, plot_run_option
-from armsim.clock import seconds
 from armsim.errors import Diverged
 from armsim.files.destination import Destination
-from armsim.reports.simulation import STATUS, method_notes, steps_by, work_lines
-from armsim.reports.table import wrapped
-from armsim.reports.written_run import uncached
+from armsim.reports.recording import report
 from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bars
 
 if TYPE_CHECKING:
-    from armsim.recording.recording import RecordingSummary
+    pass
 
 
 @click.command(
@@ -76,31 +72,11 @@ def command(
     read, doubts = read_scenario(scenario, overrides)
     with progress_bars("recording", "saving", display.progress) as (progress, saving):
         recording, folder = record_into(destination, read, progress, force_step, saving)
-    inputs = recording.inputs.shape[1]
     display.print(
         lambda: {**recording.summary(), "folder": str(folder), "doubts": doubts},
-        lambda: _report(recording.facts, folder, inputs, display.verbose),
+        lambda: [*report(recording, display.verbose), f"written  {folder}: record.csv, run.yaml"],
     )
     pictures.draw(folder, display)
     if recording.divergence is not None:
         raise Diverged(divergence(recording.divergence, recording.scenario))
     return INTERRUPTED if recording.status == "interrupted" else 0
-
-
-def _report(summary: RecordingSummary, folder: Path, inputs: int, verbose: bool) -> str:
-    what = f"{inputs} {summary.output}{'s' if inputs > 1 else ''}" if inputs else "no inputs"
-    title = f"{summary.scenario}: {summary.duration:g} s of {summary.robot}, {steps_by(summary)}"
-    lines = [
-        title + STATUS[summary.status],
-        *method_notes(summary),
-        f"samples  {summary.samples}, each with {len(summary.slots)} numbers of state and {what}",
-    ]
-    if summary.audit is not None:
-        lines += work_lines(summary.audit, 6 if verbose else 3)
-    lines += [wrapped(f"! {warning}") for warning in summary.advice]
-    if verbose:
-        lines.append(f"state    {', '.join(summary.slots)}")
-        lines.append(f"detail   {summary.algorithm} forward dynamics; {seconds(summary.seconds)} in all")
-        lines += uncached()
-    lines.append(f"written  {folder}: record.csv, run.yaml")
-    return "\n".join(lines)

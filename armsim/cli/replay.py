@@ -22,14 +22,14 @@ from armsim.cli.options import (
 from armsim.cli.pictures import plot_option
 from armsim.errors import Diverged, UsageError
 from armsim.records import record
-from armsim.reports.comparison import difference_table, drift_table, feedback_lines, verdict
-from armsim.reports.table import wrapped
+from armsim.reports.comparison import followed, replayed
 from armsim.terminal.progress import progress_bar
 
 if TYPE_CHECKING:
     from armsim.recording.comparison import Comparison
     from armsim.recording.follow import Followed
     from armsim.recording.replay import Replay
+    from armsim.reports.table import Report
     from armsim.terminal.progress import ProgressBar
 
 UNWELL = 1
@@ -63,7 +63,7 @@ class Answer:
         comparison: Of the model's motion with what was recorded.
         title: Of its picture.
         names: What the picture calls the two.
-        lines: As text.
+        lines: Its report.
         data: As plain data.
         diverged: How the model diverged; None if it has not.
     """
@@ -71,7 +71,7 @@ class Answer:
     comparison: Comparison
     title: str
     names: tuple[str, str]
-    lines: list[str]
+    lines: Report
     data: object
     diverged: Diverged | None
 
@@ -138,7 +138,7 @@ def command(path: str, model: ReplayModel, matching: Matching, plot: str | None,
 
         save(comparison_figure(answer.comparison, answer.title, answer.names), plot)
     drawn = [] if plot is None else [f"drawn    {plot}"]
-    display.print(lambda: answer.data, lambda: "\n".join([*answer.lines, *drawn]))
+    display.print(lambda: answer.data, lambda: [*answer.lines, *drawn])
     if answer.diverged is not None:
         raise answer.diverged
     return UNWELL if answer.comparison.differs else 0
@@ -159,12 +159,7 @@ def _replay(
         folder, model.robot, model.method, model.dt, matching.tolerance, None, progress, display.degrees, model.rtol
     )
     scenario, comparison = result.scenario, result.comparison
-    steps = f"rtol {scenario.tolerance.rtol:g}" if scenario.adaptive else f"dt {scenario.dt:g} s"
-    about = f"{scenario.arm.name} by {scenario.method}, {steps}"
-    samples = f"{len(result.recording.t)} samples over {result.recording.t[-1]:g} s"
-    lines = [f"{folder}: {samples}, replayed on {about}", verdict(comparison)]
-    if not comparison.equal:
-        lines += ["", difference_table(comparison, display.verbose)]
+    lines = replayed(result, folder, display.verbose)
     data = {
         "recording": folder,
         "robot": scenario.arm.name,
@@ -177,7 +172,7 @@ def _replay(
         **comparison.data(),
     }
     diverged = _diverged(result, scenario.method, None if scenario.adaptive else scenario.dt)
-    return Answer(comparison, f"{folder}: {about}", ("recorded", "replayed"), lines, data, diverged)
+    return Answer(comparison, f"{folder}: {result.model}", ("recorded", "replayed"), lines, data, diverged)
 
 
 def _follow(log: str, model: ReplayModel, matching: Matching, display: Display, progress: ProgressBar | None) -> Answer:
@@ -189,28 +184,9 @@ def _follow(log: str, model: ReplayModel, matching: Matching, display: Display, 
     given = vars(model) | {"method": method, "feedback": feedback}
     result = follow(log, progress=progress, degrees=degrees, **given, **vars(matching))
     comparison = result.comparison
-    steps = f"steps of at most {result.dt:g} s" if result.rtol is None else f"rtol {result.rtol:g}"
-    about = f"{result.arm.name} by {result.method}, {steps}"
-    digits = 10 if display.verbose else 3
-    lines = [
-        f"{log}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s",
-        f"model    {about}",
-        wrapped(f"inputs   {result.log.inputs_told}"),
-        f"qd       {result.log.velocities_from}",
-        *(wrapped(f"* {note}") for note in result.log.notes),
-        "",
-        drift_table(result, degrees, digits),
-        *(feedback_lines(result, degrees, digits) if result.fed is not None else []),
-        "",
-        "How far q drifts in so long, restarted from the log each time:",
-        "root mean square at the ends, and the largest in between.",
-    ]
-    if result.judged:
-        lines += ["", verdict(comparison)]
-    if result.judged or display.verbose:
-        lines += ["", difference_table(comparison, display.verbose)]
+    lines = followed(result, degrees, display.verbose)
     diverged = _diverged(result, method, result.dt if result.rtol is None else None)
-    return Answer(comparison, f"{log}: {about}", ("measured", "model"), lines, result.data(degrees), diverged)
+    return Answer(comparison, f"{log}: {result.model}", ("measured", "model"), lines, result.data(degrees), diverged)
 
 
 def _diverged(result: Replay | Followed, method: str, dt: float | None) -> Diverged | None:

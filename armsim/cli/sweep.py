@@ -168,7 +168,7 @@ def command(
     about = {"folder": found.folder, "status": status, "runs": found.done, "of": found.count, "ended": found.tally}
     display.print(
         lambda: {**about, "by": name, "top": best(), "notes": list(found.notes), "doubts": doubts},
-        lambda: "\n".join(filter(None, [report(found), failures(found), leading(found, best(), name, largest)])),
+        lambda: [*report(found), *failures(found), *leading(found, best(), name, largest)],
     )
     if plot is not None:
         from armsim.figures.picture import save
@@ -198,7 +198,7 @@ def _show(study: Study, index: int, destination: Destination, display: Display) 
     listed = ", ".join(f"{path} {text_of_value(value)}" for path, value in values.items())
     display.print(
         lambda: {"index": index, "values": values, **run.summary(), "folder": str(made)},
-        lambda: f"run      {index}: {listed}\n{report(written_run(run.facts, made, tables_of(run.scenario)))}",
+        lambda: [f"run      {index}: {listed}", *report(written_run(run.facts, made, tables_of(run.scenario)))],
     )
     if run.facts.diverged is not None:
         raise Diverged(divergence(run.facts.diverged, run.scenario))

@@ -117,7 +117,7 @@ def command(
             lines.append(f"{name:15} {end} {shown(there['value'])}{unit} at {place} m")
     lines += [] if facts["payload"] else ["payload         not limited by the motors"] * bool(facts["extent"])
     lines += [f"{verb:15} {file}" for verb, file in (("written", output), ("drawn", plot)) if file is not None]
-    display.print(lambda: {"robot": arm.arm.name, "plane": plane, **facts}, lambda: "\n".join(lines))
+    display.print(lambda: {"robot": arm.arm.name, "plane": plane, **facts}, lambda: lines)
     return 0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from armsim.arm.integration import real_number
 from armsim.convergence.adaptive_reference import adaptive_reference
-from armsim.convergence.errors import Convergence
+from armsim.convergence.errors import BUDGET, Convergence
 from armsim.convergence.reference import ReferenceSolution, agreed
 from armsim.convergence.refinement import Refinement
 from armsim.convergence.runs import Look, SettingRuns, now
@@ -18,7 +18,6 @@ from armsim.loading import Given, Overrides, Scenario, read_scenario
 from armsim.stability.method_choice import with_method
 
 ACCURACY = 1e-6  # rad or m, unless given
-BUDGET = 10.0  # s of wall time per method, unless given
 
 
 def converge(
@@ -105,6 +104,7 @@ def converge(
         unit=" or ".join(sorted(units, reverse=True)),
         methods=tuple(refined.found(known) for refined in made),
         source="" if known is None else known.source,
+        budget=budget,
     )
     return found.in_degrees() if turned else found
 

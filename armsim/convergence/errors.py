@@ -13,6 +13,7 @@ import numpy as np
 from armsim.convergence.ladder import divisor_above
 from armsim.convergence.reference import LEAST_ORDER
 from armsim.convergence.sensitivity import ROUNDING
+from armsim.display import Shown
 from armsim.notebook import counted
 from armsim.records import as_plain, attributes, record
 
@@ -144,8 +145,11 @@ class MethodConvergence:
         return finest.value / parts, finest.seconds * parts
 
 
+BUDGET = 10.0  # s of wall time per method, unless given
+
+
 @record
-class Convergence:
+class Convergence(Shown):
     """What `armsim.converge` finds.
 
     Attributes:
@@ -157,6 +161,7 @@ class Convergence:
         unit: Of accuracy and errors: "rad", "deg", "m", or "rad or m" where there are joints of both kinds.
         methods: In the order asked for.
         source: Where the reference of their errors is from, in words; empty where there is none.
+        budget: Wall time for each method [s].
     """
 
     scenario: str
@@ -167,6 +172,7 @@ class Convergence:
     unit: str
     methods: tuple[MethodConvergence, ...]
     source: str = ""
+    budget: float = BUDGET
 
     def __repr__(self) -> str:
         found = ", ".join(f"{found.method} {found.verdict}" for found in self.methods)

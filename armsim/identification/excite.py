@@ -17,6 +17,7 @@ from armsim.arm.inverse import motion_table
 from armsim.arm.overload import needs
 from armsim.arm.robot import Robot, load_robot
 from armsim.arrays import Array, ArrayLike
+from armsim.display import Shown
 from armsim.document.scenario import FORMAT
 from armsim.errors import UsageError
 from armsim.files.csv_writer import write_csv
@@ -81,7 +82,7 @@ class Expected:
 
 
 @record
-class Excitation:
+class Excitation(Shown):
     """A motion, and what it tells.
 
     Attributes:

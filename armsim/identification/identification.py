@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from armsim.arrays import Array
+from armsim.display import Shown
 from armsim.identification.base_numbers import BaseNumbers
 from armsim.identification.consistent import ConsistentInertias
 from armsim.identification.estimate import Estimate
@@ -47,7 +48,7 @@ class JointResidual:
 
 
 @record
-class Identification:
+class Identification(Shown):
     """Numbers of a robot file found from logs.
 
     Attributes:

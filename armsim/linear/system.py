@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 
 from armsim.arm.integration import real_number
 from armsim.arrays import Array, Mask
+from armsim.display import Shown
 from armsim.errors import UsageError
 from armsim.formulas.bounds import BOUNDS
 from armsim.linear.modes import Mode, modes_of
-from armsim.notebook import counted, html_table
+from armsim.notebook import counted
 
 EPSILON = 2.0**-52
 ROUNDING = 10 * EPSILON  # of the matrix's norm: rounding error of a well-conditioned eigenvalue
 
 
 @dataclass(frozen=True, eq=False)
-class LinearSystem:
+class LinearSystem(Shown):
     """dx/dt = A x + B u, y = C x + D u; or x[k+1] = A x[k] + B u[k], where dt is given.
 
     `scipy.signal.StateSpace(*system.abcd)` and `control.ss(*system.abcd)` take it, with `dt=system.dt` if it is sampled.
@@ -53,10 +54,6 @@ class LinearSystem:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._sizes})"
-
-    def _repr_html_(self) -> str:
-        rows = [(", ".join(mode.joints), mode.words, mode.rate.real) for mode in self.modes()]
-        return html_table(repr(self), ["mode of", "in words", "Re λ [1/s]"], rows)
 
     @property
     def _sizes(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from armsim.arm.arrays import Array
+from armsim.display import Shown
 from armsim.document.scenario import FORMAT
 from armsim.errors import UsageError, refusing, spelled
 from armsim.files.csv_writer import write_csv
@@ -140,7 +141,7 @@ class PlanSummary:
     obstruction: Obstruction | None = field(default=None, metadata=OMIT)
 
 
-class MotionPlan:
+class MotionPlan(Shown):
     """Inputs over time that lead an arm to a target, with what came of playing them.
 
     Attributes:

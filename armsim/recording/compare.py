@@ -8,10 +8,12 @@ from collections import ChainMap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
 from armsim.arrays import Array, Mask
+from armsim.display import Shown
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
 from armsim.files.nodes import clipped
@@ -25,7 +27,7 @@ from armsim.recording.column_hint import guess_time, hint
 from armsim.recording.column_map import Columns, renamed
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared
 from armsim.recording.time_units import FACTORS, unit_by_spans
-from armsim.records import record
+from armsim.records import attributes, record
 
 TIME = ("t_s", "t")
 DEGREES = re.compile(r"_deg(_s2?)?$")  # at the end of a heading
@@ -60,10 +62,12 @@ class TimeSeries:
 
 
 @record
-class ComparedSeries:
+class ComparedSeries(Shown):
     """The comparison of two files or folders.
 
     Attributes:
+        a: Name of the first.
+        b: Name of the second.
         comparison: B minus A, for every column that both have.
         only_a: Headings that B does not have.
         only_b: Headings that A does not have.
@@ -73,6 +77,8 @@ class ComparedSeries:
         notes: What was left out, in words.
     """
 
+    a: str
+    b: str
     comparison: Comparison
     only_a: tuple[str, ...]
     only_b: tuple[str, ...]
@@ -82,6 +88,11 @@ class ComparedSeries:
 
     def __repr__(self) -> str:
         return f"ComparedSeries({self.comparison.brief})"
+
+    def data(self) -> dict[str, Any]:
+        """As plain data."""
+        about = attributes(self, "a", "b", "interpolated", "only_a", "only_b", "converted", "notes")
+        return {**about, **self.comparison.data()}
 
 
 def compare(
@@ -157,6 +168,8 @@ def compare(
             near = np.abs(values_b[:, i] - values_a[:, i]) <= rounding
             values_b[near, i] = values_a[near, i]
     return ComparedSeries(
+        a=first.name,
+        b=second.name,
         comparison=compared(t, named, values_a, values_b, tolerance, degrees),
         only_a=tuple(name for name, other in pairs if other is None),
         only_b=tuple(x for x in second.headings if x not in first.columns and x not in converted.values()),

@@ -14,6 +14,7 @@ import numpy as np
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arm.robot import Robot
 from armsim.arrays import Array
+from armsim.display import Shown
 from armsim.errors import UsageError, spelled
 from armsim.integrate import METHODS
 from armsim.loading import Given, Scenario, read_robot, scenario_of
@@ -57,7 +58,7 @@ class Horizon:
 
 
 @record
-class Followed:
+class Followed(Shown):
     """A model run on the inputs of a log.
 
     Attributes:
@@ -88,6 +89,12 @@ class Followed:
 
     def __repr__(self) -> str:
         return f"Followed({self.log.name} by {self.arm.name} with {self.method}: {self.comparison.brief})"
+
+    @property
+    def model(self) -> str:
+        """The model, in words."""
+        steps = f"steps of at most {self.dt:g} s" if self.rtol is None else f"rtol {self.rtol:g}"
+        return f"{self.arm.name} by {self.method}, {steps}"
 
     @property
     def judged(self) -> bool:

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from armsim import pictures
 from armsim.actuation import OUTPUTS, Output
 from armsim.arrays import Array
 from armsim.clock import Clock
@@ -22,7 +21,6 @@ from armsim.files.faults import refuse
 from armsim.files.nodes import Place, clipped
 from armsim.files.run_folder import RunFolder
 from armsim.files.run_record import RunRecord
-from armsim.notebook import html_table
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.records import as_plain, record
@@ -175,11 +173,6 @@ class Recording(Run):
         """
         found, mend = "a recording, which has samples alone", "simulate its scenario, and measure that"
         raise UsageError.of(", ".join(names), "a run that was simulated", found, mend)
-
-    def _repr_html_(self) -> str:
-        final = list(self.facts.final.items())
-        table = html_table(self.scenario.brief, ["number", "at the end"], final, [self.status])
-        return table + pictures.figures().image_html(self)
 
     @cached_property
     def facts(self) -> RecordingSummary:  # type: ignore[override]  # a recording has another summary

@@ -14,6 +14,7 @@ import numpy as np
 from armsim import document
 from armsim.arm.integration import check_dt, check_method, check_tolerance
 from armsim.arrays import Array
+from armsim.display import Shown
 from armsim.document.timing import common_step
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @record
-class Replay:
+class Replay(Shown):
     """A recording, and the forward model's motion from its first state under its inputs.
 
     Attributes:
@@ -59,6 +60,13 @@ class Replay:
     comparison: Comparison
     steps: int
     diverged: str | None
+
+    @property
+    def model(self) -> str:
+        """The model, in words."""
+        scenario = self.scenario
+        steps = f"rtol {scenario.tolerance.rtol:g}" if scenario.adaptive else f"dt {scenario.dt:g} s"
+        return f"{scenario.arm.name} by {scenario.method}, {steps}"
 
     def __repr__(self) -> str:
         return f"Replay({self.scenario.brief}: {self.comparison.brief})"

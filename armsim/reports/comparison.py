@@ -2,16 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from armsim.reports.table import Row, joint_unit, shown, table, wrapped
+from armsim.reports.table import Report, Row, Table, joint_unit, shown, wrapped
 
 if TYPE_CHECKING:
+    from armsim.recording.compare import ComparedSeries
     from armsim.recording.comparison import Comparison, Difference
     from armsim.recording.follow import Followed
+    from armsim.recording.replay import Replay
 
 UNITS = {"voltage": "V", "current": "A", "torque": "N·m or N"}
 FIRST = ("q", "qd")  # quantities that are always shown
+
+
+def compared_series(result: ComparedSeries, verbose: bool = False) -> Report:
+    """What `armsim compare` prints."""
+    a, b, comparison = result.a, result.b, result.comparison
+    how = ", interpolated at the times of the first" if result.interpolated else ""
+    lines: Report = [f"{b} against {a}: {len(comparison.t)} instants to {comparison.t[-1]:g} s{how}"]
+    if result.converted:
+        lines.append(wrapped(_conversion(b, result.converted)))
+    lines += [wrapped(f"* {note}") for note in result.notes]
+    lines += _judged(comparison, verbose, bool(result.converted))
+    for name, only in ((a, result.only_a), (b, result.only_b)):
+        if only:
+            more = f", and {len(only) - 6} more" if len(only) > 6 else ""
+            lines.append(f"only in {name}: {', '.join(only[:6])}{more}")
+    return lines
+
+
+def replayed(result: Replay, name: str = "", verbose: bool = False) -> Report:
+    """What `armsim replay` prints of a recording, by the name of its scenario unless another is given."""
+    samples = f"{len(result.recording.t)} samples over {result.recording.t[-1]:g} s"
+    return [
+        f"{name or result.scenario.name}: {samples}, replayed on {result.model}",
+        *_judged(result.comparison, verbose),
+    ]
+
+
+def followed(result: Followed, degrees: bool = False, verbose: bool = False) -> Report:
+    """What `armsim replay` prints of a log."""
+    digits = 10 if verbose else 3
+    lines: Report = [
+        f"{result.log.name}: {len(result.log.t)} rows over {result.horizons[-1].seconds:g} s",
+        f"model    {result.model}",
+        wrapped(f"inputs   {result.log.inputs_told}"),
+        f"qd       {result.log.velocities_from}",
+        *(wrapped(f"* {note}") for note in result.log.notes),
+        "",
+        drift_table(result, degrees, digits),
+        *(feedback_lines(result, degrees, digits) if result.fed is not None else []),
+        "",
+        "How far q drifts in so long, restarted from the log each time:",
+        "root mean square at the ends, and the largest in between.",
+    ]
+    if result.judged:
+        lines += ["", verdict(result.comparison)]
+    if result.judged or verbose:
+        lines += ["", *difference_table(result.comparison, verbose)]
+    return lines
+
+
+def _conversion(b: str, converted: Sequence[str]) -> str:
+    """What was converted, in words."""
+    of, to = ("degrees", "radians") if "_deg" in converted[0][-7:] else ("radians", "degrees")
+    count = len(converted)
+    what = f"{count} columns" if count > 1 else converted[0]
+    return f"{what} of {b} taken from {of} to {to}; what differs by the rounding of that alone counts as equal"
+
+
+def _judged(comparison: Comparison, verbose: bool, converted: bool = False) -> Report:
+    """The verdict, and a table unless all is equal."""
+    table = [] if comparison.equal else ["", *difference_table(comparison, verbose)]
+    return [verdict(comparison, converted), *table]
 
 
 def verdict(comparison: Comparison, converted: bool = False) -> str:
@@ -29,7 +94,7 @@ def verdict(comparison: Comparison, converted: bool = False) -> str:
     return "not judged: no tolerance was given"
 
 
-def difference_table(comparison: Comparison, verbose: bool) -> str:
+def difference_table(comparison: Comparison, verbose: bool) -> Report:
     """Final, RMS and largest difference of joint positions and velocities (all columns if verbose or there are none)."""
     shown = [d for d in comparison.differences if d.column.quantity in FIRST and d.column.of]
     if verbose or not shown:
@@ -43,14 +108,14 @@ def difference_table(comparison: Comparison, verbose: bool) -> str:
         allowed = [] if not tolerant else ["-" if d.tolerance is None else small(d.tolerance)]
         rows.append([_name(d), *sizes, *allowed, began])
     headings = ["difference", "final", "rms", "largest", *(["tolerance"] if tolerant else []), "began"]
-    lines = [table(headings, rows)]
+    lines: Report = [Table(headings, rows)]
     others = [d.column.quantity for d in comparison.differences if d.began is not None and d not in shown]
     if others:
         lines.append(f"also differing: {', '.join(dict.fromkeys(others))}\n(-v shows every column)")
-    return "\n".join(lines)
+    return lines
 
 
-def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> str:
+def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> Table:
     """How far a model drifts from a log, per joint and horizon."""
     headings = ["joint"]
     for horizon in followed.horizons:
@@ -64,10 +129,10 @@ def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> str:
             drifts = (horizon.final[i], horizon.largest[i])
             row += [(small(shown(drift, joint.type, degrees), digits), unit) for drift in drifts]
         rows.append(row)
-    return table(headings, rows)
+    return Table(headings, rows)
 
 
-def feedback_lines(followed: Followed, degrees: bool, digits: int = 4) -> list[str]:
+def feedback_lines(followed: Followed, degrees: bool, digits: int = 4) -> Report:
     """How far a model drifts under a controller that sees a log's positions, and what of its commands was logged."""
     fed = followed.fed
     assert fed is not None

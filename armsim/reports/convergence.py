@@ -5,27 +5,28 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from armsim.errors import spelled
 from armsim.reports.comparison import small
-from armsim.reports.table import Cell, Row, table, wrapped
+from armsim.reports.table import Cell, Report, Row, Table, wrapped
 
 if TYPE_CHECKING:
     from armsim.convergence.errors import Convergence, MethodConvergence
 
 
-def report(found: Convergence, budget: float, verbose: bool) -> str:
+def report(found: Convergence, verbose: bool = False) -> Report:
     """The runs of one method with what follows from them; of several methods, what an accuracy costs with each."""
     title = f"{found.scenario}: {found.duration:g} s of {found.robot}, joint positions at {found.instants} instants"
-    lines = [wrapped(title), ""]
+    lines: Report = [wrapped(title), ""]
     if len(found.methods) == 1:
         (only,) = found.methods
-        return "\n".join([*lines, *_of_method(only, found, budget, verbose)])
-    lines += [f"what {found.accuracy:g} {found.unit} takes", "", _costs(found), "", *_against(found)]
+        return [*lines, *_of_method(only, found, verbose)]
+    lines += [f"what {found.accuracy:g} {found.unit} takes", "", *_costs(found), "", *_against(found)]
     for method in found.methods:
-        lines += [wrapped(f"! {method.method}: {note}") for note in _notes(method, found, budget)]
+        lines += [wrapped(f"! {method.method}: {note}") for note in _notes(method, found)]
     if verbose:
         for method in found.methods:
-            lines += ["", method.method, *_of_method(method, found, budget, verbose)]
-    return "\n".join(lines)
+            lines += ["", method.method, *_of_method(method, found, verbose)]
+    return lines
 
 
 def setting(knob: str, value: float) -> str:
@@ -38,12 +39,12 @@ def seconds(value: float) -> Cell:
     return (f"{value:.3g}", "s") if value >= 0.9995 else (f"{1e3 * value:.3g}", "ms")
 
 
-def _of_method(method: MethodConvergence, found: Convergence, budget: float, verbose: bool) -> list[str]:
-    runs = [_trials(method, found.unit, verbose), ""] if method.settings else []
-    return [*runs, *_follows(method, found, budget)]
+def _of_method(method: MethodConvergence, found: Convergence, verbose: bool) -> Report:
+    runs = [*_trials(method, found.unit, verbose), ""] if method.settings else []
+    return [*runs, *_follows(method, found)]
 
 
-def _trials(method: MethodConvergence, unit: str, verbose: bool) -> str:
+def _trials(method: MethodConvergence, unit: str, verbose: bool) -> Report:
     digits = 6 if verbose else 3
     rows: list[Row] = []
     for s in method.settings:
@@ -52,8 +53,8 @@ def _trials(method: MethodConvergence, unit: str, verbose: bool) -> str:
         order = "-" if s.order is None else f"{s.order:.4f}" if verbose else f"{s.order:.2f}"
         time = "-" if s.diverged else seconds(s.seconds)
         rows.append([f"{setting(method.knob, s.value)}{mark}", str(s.steps), error, order, time])
-    legend = f"\n* the scenario's own {method.knob}" if method.at_own is not None else ""
-    return table([method.knob, "steps", "error", _power(method), "loop time"], rows) + legend
+    legend = [f"* the scenario's own {method.knob}"] if method.at_own is not None else []
+    return [Table([method.knob, "steps", "error", _power(method), "loop time"], rows), *legend]
 
 
 def _power(method: MethodConvergence) -> str:
@@ -61,7 +62,7 @@ def _power(method: MethodConvergence) -> str:
     return "order" if method.knob == "dt" else "power"
 
 
-def _follows(method: MethodConvergence, found: Convergence, budget: float) -> list[str]:
+def _follows(method: MethodConvergence, found: Convergence) -> list[str]:
     """Order, error of the scenario's own setting, cheapest setting, and notes."""
     lines = []
     if method.order is not None:
@@ -80,7 +81,7 @@ def _follows(method: MethodConvergence, found: Convergence, budget: float) -> li
         )
     if len(found.methods) == 1:
         lines += _against(found)
-    return [*lines, *(wrapped(f"! {note}") for note in _notes(method, found, budget))]
+    return [*lines, *(wrapped(f"! {note}") for note in _notes(method, found))]
 
 
 def _against(found: Convergence) -> list[str]:
@@ -89,7 +90,7 @@ def _against(found: Convergence) -> list[str]:
     return [] if doubt is None else [wrapped(f"against   {found.source}, known to {small(doubt, 2)} {found.unit}")]
 
 
-def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list[str]:
+def _notes(method: MethodConvergence, found: Convergence) -> list[str]:
     """Why there is no answer, or a doubtful one."""
     accuracy = f"{found.accuracy:g} {found.unit}"
     notes = []
@@ -123,9 +124,8 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
             "shorter duration"
         )
     if method.verdict in ("budget", "interrupted"):
-        why = (
-            "interrupted" if method.verdict == "interrupted" else f"not settled within {budget:g} s of runs (--budget)"
-        )
+        why = f"not settled within {found.budget:g} s of runs ({spelled('--budget', 'budget')})"
+        why = "interrupted" if method.verdict == "interrupted" else why
         expected = method.expected(found.accuracy)
         more = ""
         if expected is not None:
@@ -142,7 +142,7 @@ def _notes(method: MethodConvergence, found: Convergence, budget: float) -> list
     return notes
 
 
-def _costs(found: Convergence) -> str:
+def _costs(found: Convergence) -> Report:
     rows: list[Row] = []
     for method in found.methods:
         own, best = method.at_own, method.cheapest(found.accuracy)
@@ -160,8 +160,8 @@ def _costs(found: Convergence) -> str:
     own_value = found.methods[0].own
     heading = "own error" if own_value is None else f"at {setting(found.methods[0].knob, own_value)}"
     tolerant = any(method.knob != "dt" and method.order is not None for method in found.methods)
-    legend = "\n* the power of rtol with which the error falls" if tolerant else ""
-    return table(["method", "order", heading, "cheapest", "steps", "loop time"], rows) + legend
+    legend = ["* the power of rtol with which the error falls"] if tolerant else []
+    return [Table(["method", "order", heading, "cheapest", "steps", "loop time"], rows), *legend]
 
 
 def _grown(rate: float) -> str:

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from armsim.derivation.base import BaseParameters
 from armsim.derivation.document import shown
-from armsim.reports.table import WIDTH, wrapped
+from armsim.reports.table import WIDTH, Report, wrapped
 
 MEANING = (
     "M mass, MX MY MZ first moments, XX to YZ moments of inertia of a link about its own frame's origin, payload included; "
@@ -15,14 +15,14 @@ MEANING = (
 )
 
 
-def base_report(found: BaseParameters, output: str | None = None, changed: Sequence[str] | None = None) -> str:
+def base_report(found: BaseParameters, output: str | None = None, changed: Sequence[str] | None = None) -> Report:
     """The base parameters of an arm as text, and which links a file that has been written changes."""
     count = len(found.parameters)
     title = (
         f"{found.robot}: {count} base parameters of {found.of} inertial parameters; "
         f"the regressor at random states has rank {found.rank}"
     )
-    lines = [wrapped(title), wrapped(MEANING), *map(wrapped, found.notes), ""]
+    lines: Report = [wrapped(title), wrapped(MEANING), *map(wrapped, found.notes), ""]
     for k, parameter in enumerate(found.parameters, 1):
         text = f"{k:3}  {shown(parameter.combination)}"
         value = shown(parameter.value)
@@ -40,4 +40,4 @@ def base_report(found: BaseParameters, output: str | None = None, changed: Seque
             f"other bodies on {', '.join(changed)}, a choice that no motion can tell" if changed else "no link changed"
         )
         lines += ["", wrapped(f"written {output}: {links}")]
-    return "\n".join(lines)
+    return lines

@@ -7,6 +7,7 @@ from typing import Any
 
 from armsim.errors import UsageError
 from armsim.figures.picture import check_matplotlib, png_of
+from armsim.reports.html import html
 from armsim.viewing.page import Section
 
 DPI = 110
@@ -23,5 +24,5 @@ def drawn(title: str, make: Callable[[], Any], described: str) -> Section:
     try:
         check_matplotlib(title)
     except UsageError as error:
-        return Section(title, str(error))
+        return Section(title, html([str(error)]))
     return Section(title, "", png_of(make(), DPI), described)

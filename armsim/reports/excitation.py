@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armsim.reports.table import Row, joint_unit, measured, number, table, wrapped
+from armsim.reports.table import Report, Row, Table, joint_unit, measured, number, wrapped
 
 if TYPE_CHECKING:
     from armsim.identification.excite import Excitation
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 LOST = 1.0  # interval over value, beyond which a number is as good as unknown
 
 
-def report(found: Excitation, digits: int, written: Sequence[str]) -> str:
+def report(found: Excitation, digits: int = 5, written: Sequence[str] = ()) -> Report:
     """The motion joint by joint, the numbers with the intervals to expect, and what the motion cannot see."""
     times = round(found.duration / found.motion.period)
     periods = "" if times == 1 else f", {times} times a period of {found.motion.period:g} s"
-    lines = [
+    lines: Report = [
         wrapped(
             f"{found.robot}: {found.duration:g} s{periods}, {len(found.motion.sines)} harmonics; "
             f"condition number {number(found.condition, 3)}"
@@ -46,10 +46,10 @@ def report(found: Excitation, digits: int, written: Sequence[str]) -> str:
         cut = f", for which the motion is {found.share:.0%} of what the joints' limits allow" if found.share < 1 else ""
         lines.append(wrapped(f"* motors need {load:.0%} of their limits at most, {name}{cut}"))
     lines.append(wrapped("* collisions were not looked at: simulate and view it before the arm moves"))
-    return "\n".join([*lines, *(f"written {path}" for path in written)])
+    return [*lines, *(f"written {path}" for path in written)]
 
 
-def _joints(found: Excitation, digits: int) -> str:
+def _joints(found: Excitation, digits: int) -> Table:
     q, qd, qdd = found.motion.at(np.linspace(0.0, found.motion.period, 2001))
     speed, acceleration = np.abs(qd).max(axis=0), np.abs(qdd).max(axis=0)
     columns = {"from": (q[0], ""), "least": (q.min(axis=0), ""), "greatest": (q.max(axis=0), "")}
@@ -58,13 +58,13 @@ def _joints(found: Excitation, digits: int) -> str:
         [name, *(measured(float(x[i]), joint_unit(kind, False, rate), digits) for x, rate in columns.values())]
         for i, (name, kind) in enumerate(zip(found.joints, found.types, strict=True))
     ]
-    return table(["joint", *columns], rows)
+    return Table(["joint", *columns], rows)
 
 
-def _numbers(found: Excitation, digits: int) -> str:
+def _numbers(found: Excitation, digits: int) -> Table:
     rows: list[Row] = []
     for x in found.numbers:
         known = np.isfinite(x.deviation)
         share = f"{x.interval / abs(x.value):.2%}" if known and x.value else "-"
         rows.append([x.path, measured(x.value, x.unit, digits), number(x.interval, 3) if known else "unseen", share])
-    return table(["number", "in the file", "95 % interval ±", "of it"], rows)
+    return Table(["number", "in the file", "95 % interval ±", "of it"], rows)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from armsim.exporting.export import Exported
+    from armsim.reports.table import Report
 
 TESTS = {  # how a folder's test program is run, by the suffix of the source
     ".h": "make test",
@@ -17,12 +18,12 @@ TESTS = {  # how a folder's test program is run, by the suffix of the source
 }
 
 
-def report(done: Exported) -> str:
+def report(done: Exported) -> Report:
     """The files with what is in them, and how to try them; of a description what others lose."""
     if not done.functions:
-        return "\n".join([*done.files, *(f"  {note}" for note in done.notes)])
+        return [*done.files, *(f"  {note}" for note in done.notes)]
     width = max(len(path) for path in done.files)
-    lines = [f"{path:<{width}}  {_what(path, done)}" for path in done.files]
+    lines: Report = [f"{path:<{width}}  {_what(path, done)}" for path in done.files]
     if done.numbers:
         names = ", ".join(item.name for item in done.numbers[:4]) + (", ..." if len(done.numbers) > 4 else "")
         lines += ["", f"open: {names}"]
@@ -30,7 +31,7 @@ def report(done: Exported) -> str:
     test = next((os.path.basename(path) for path in done.files if os.path.basename(path).startswith("test_")), "")
     suffix = os.path.splitext(done.files[0])[1]
     lines += ["", f"test: {done.test}"]
-    return "\n".join([*lines, f"next: cd {folder} && {TESTS[suffix].format(test=test)}"])
+    return [*lines, f"next: cd {folder} && {TESTS[suffix].format(test=test)}"]
 
 
 def _what(path: str, done: Exported) -> str:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from armsim.batches.gradients import Gradients
-from armsim.reports.table import number, table, wrapped
+from armsim.reports.table import Report, Table, number, wrapped
 
 
-def report(found: Gradients, digits: int) -> str:
+def report(found: Gradients, digits: int = 5) -> Report:
     """The measures, their derivatives in units, and in percent for a percent of the number.
 
     Args:
         found: The gradients.
         digits: Significant digits.
     """
-    lines = [wrapped(f"{found.scenario} by {found.method}, steps of {found.dt:g} s"), ""]
+    lines: Report = [wrapped(f"{found.scenario} by {found.method}, steps of {found.dt:g} s"), ""]
     values = zip(found.measures, found.values.tolist(), found.units, strict=True)
-    lines.append(table(["measure", "value", ""], [[name, number(x, digits), unit] for name, x, unit in values]))
+    lines.append(Table(["measure", "value", ""], [[name, number(x, digits), unit] for name, x, unit in values]))
     titles = [str(i + 1) for i in range(len(found.measures))] if _wide(found) else list(found.measures)
     if titles != list(found.measures):
         lines += ["", wrapped(", ".join(f"{i} is {name}" for i, name in zip(titles, found.measures, strict=True)))]
@@ -25,11 +25,11 @@ def report(found: Gradients, digits: int) -> str:
             [path, " ".join(filter(None, [number(x, digits), unit])), *(number(y, digits) for y in column)]
             for (path, x, unit), column in zip(numbers, matrix.T.tolist(), strict=True)
         ]
-        lines += ["", table([what, "at", *titles], rows)]
+        lines += ["", Table([what, "at", *titles], rows)]
     if found.still:
         names = ", ".join(found.still)
         lines += ["", wrapped(f"no small change changes {names}: it counts steps, or depends on none of these numbers")]
-    return "\n".join(lines)
+    return lines
 
 
 def _wide(found: Gradients) -> bool:

@@ -8,28 +8,28 @@ from armsim.identification.estimate import Estimate, label, named
 from armsim.identification.identification import Identification
 from armsim.recording.follow import Horizon
 from armsim.reports.comparison import small
-from armsim.reports.table import Row, joint_unit, measured, number, shown, table, wrapped
+from armsim.reports.table import Report, Row, Table, joint_unit, measured, number, shown, wrapped
 
 MOST_CLOSE = 5  # pairs that are told
 
 
-def report(found: Identification, degrees: bool = False, verbose: bool = False) -> str:
+def report(found: Identification, degrees: bool = False, verbose: bool = False) -> Report:
     """An identification as text."""
     rows = sum(len(log.t) for log in found.logs)
     seconds = sum(float(log.t[-1] - log.t[0]) for log in found.logs)
     names = ", ".join(log.name for log in found.logs)
     digits = 10 if verbose else 5
-    lines = [
+    return [
         f"{names}: {rows} rows over {seconds:.6g} s",
         wrapped(f"model    {found.arm.name} by {found.method}, steps of {found.dt:g} s"),
         wrapped(f"inputs   {found.logs[0].inputs_told}"),
         f"fitted   {found.windows} windows of {found.window:.3g} s in {found.steps} steps",
         *(wrapped(f"* {note}") for log in found.logs for note in log.notes),
         "",
-        table(["", "file", "found", "± (95 %)"], [_row(one, digits) for one in found.estimates]),
+        Table(["", "file", "found", "± (95 %)"], [_row(one, digits) for one in found.estimates]),
         "",
         *(wrapped(f"* {note}") for note in notes(found)),
-        table(
+        Table(
             ["left over", "rms", "slow part", "sensor's noise", "resolution"],
             [
                 [
@@ -43,11 +43,10 @@ def report(found: Identification, degrees: bool = False, verbose: bool = False) 
             ],
         ),
         "",
-        _drifts(found, degrees),
+        *_drifts(found, degrees),
         "",
         wrapped(f"{'ok' if found.explained else '!'}  {found.verdict}"),
     ]
-    return "\n".join(lines)
 
 
 def notes(found: Identification) -> list[str]:
@@ -94,7 +93,7 @@ def _row(one: Estimate, digits: int) -> Row:
     ]
 
 
-def _drifts(found: Identification, degrees: bool) -> str:
+def _drifts(found: Identification, degrees: bool) -> Report:
     """The drift over horizons, before and after."""
     where = f"the {found.held_back:.3g} s that were held back" if found.held_back else "the log, which was fitted"
     told = [(found.before, ""), (found.after, "after"), *([(found.fed, "fed")] if found.fed else [])]
@@ -112,7 +111,7 @@ def _drifts(found: Identification, degrees: bool) -> str:
     how = "before and after" + (
         ", and after by what the controller commands that sees its positions" if found.fed else ""
     )
-    return f"{wrapped(f'Drift on {where}, restarted for each window, {how}:')}\n{table(headings, rows)}"
+    return [wrapped(f"Drift on {where}, restarted for each window, {how}:"), Table(headings, rows)]
 
 
 def _spans(horizons: Sequence[Horizon]) -> list[str]:

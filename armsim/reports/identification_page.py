@@ -7,6 +7,7 @@ import os
 from armsim.figures.identification import identification_figure
 from armsim.identification.identification import Identification
 from armsim.reports.drawn_section import drawn
+from armsim.reports.html import html
 from armsim.reports.identification import report
 from armsim.viewing.page import Section, page_text
 from armsim.viewing.view import page_data, write_page
@@ -22,7 +23,7 @@ def write_identification_page(found: Identification, folder: str, robot: str, de
     """
     described = "Measured positions, and those of the model with the file's numbers (before) and those found (after)."
     picture = drawn("Measured, before and after", lambda: identification_figure(found), described)
-    above = [Section("What was found", report(found, degrees)), picture]
+    above = [Section("What was found", html(report(found, degrees))), picture]
     path = os.path.join(folder, PAGE)
     write_page(path, page_text(f"{found.arm.name} - armsim identify", page_data([robot], degrees), above))
     return path

@@ -17,7 +17,8 @@ from armsim.arm.overview import (
     StateFeedbackJoint,
 )
 from armsim.arm.provenance import Origin
-from armsim.arm.robot_overview import CouplingFacts, JointFacts, MotorFacts, RobotOverview
+from armsim.arm.robot import Robot
+from armsim.arm.robot_overview import CouplingFacts, JointFacts, MotorFacts, RobotOverview, arm_overview
 from armsim.arm.solids import BodyInertia
 from armsim.document.control import DAMPING, STIFFNESS
 from armsim.files.faults import Doubt
@@ -26,7 +27,19 @@ from armsim.model import JOINT_TYPES, BrushDrop, Coulomb, Thermal
 from armsim.notebook import counted
 from armsim.reports.source import source_facts
 from armsim.reports.state import friction_notes, nominal_notes, state_table
-from armsim.reports.table import Cell, fixed, force_unit, joint_unit, measured, number, numbers, table, wrapped
+from armsim.reports.table import (
+    Cell,
+    Report,
+    Table,
+    fixed,
+    force_unit,
+    joint_unit,
+    measured,
+    number,
+    numbers,
+    sections,
+    wrapped,
+)
 from armsim.spatial import in_degrees
 from armsim.terminal.streams import bold
 
@@ -36,7 +49,12 @@ FULL = 17  # digits that tell any two doubles apart
 Row = Mapping[str, tuple[float | None, str]]  # numbers and their units, by heading
 
 
-def report(facts: RobotOverview | ScenarioOverview, degrees: bool, digits: int) -> str:
+def of_robot(robot: Robot) -> Report:
+    """An arm and what holds it at its initial pose."""
+    return report(arm_overview(robot.arm, None, robot.arm.initial), False, 5)
+
+
+def report(facts: RobotOverview | ScenarioOverview, degrees: bool, digits: int) -> Report:
     """An overview as text.
 
     Args:
@@ -45,7 +63,7 @@ def report(facts: RobotOverview | ScenarioOverview, degrees: bool, digits: int) 
         digits: Significant digits.
     """
     if isinstance(facts, RobotOverview):
-        return "\n\n".join([_robot(facts, degrees, digits, "its initial pose"), *_doubts(facts.doubts)])
+        return sections(*_robot(facts, degrees, digits, "its initial pose"), _doubts(facts.doubts))
     robot, command = facts.robot, facts.command
     steps = f"{facts.steps} steps of {facts.dt:g} s by {facts.method}"
     if facts.landings is not None:
@@ -57,17 +75,19 @@ def report(facts: RobotOverview | ScenarioOverview, degrees: bool, digits: int) 
     lines += [f"file     {facts.file or 'none'}", *_command_lines(command)]
     if facts.external:
         lines.append(f"outside  {facts.external} force{'s' if facts.external > 1 else ''} or moments on links")
-    parts = ["\n".join([*lines, f"log      {facts.rows} rows, one every {facts.log_every:g} s"])]
+    lines.append(f"log      {facts.rows} rows, one every {facts.log_every:g} s")
+    commanded: Report = []
     if isinstance(command, InputFacts):
-        parts.append(_signals(command, robot.free))
+        commanded = _signals(command, robot.free)
     elif command is not None:
-        parts.append(_control(command, robot.free, degrees, digits))
-    return "\n\n".join([*parts, _robot(robot, degrees, digits, "the scenario's initial pose"), *_doubts(facts.doubts)])
+        commanded = _control(command, robot.free, degrees, digits)
+    arm = _robot(robot, degrees, digits, "the scenario's initial pose")
+    return sections(lines, commanded, *arm, _doubts(facts.doubts))
 
 
-def _doubts(doubts: list[Doubt] | None) -> list[str]:
+def _doubts(doubts: list[Doubt] | None) -> Report:
     lines = [wrapped(f"{doubt.path}: {doubt.found}; {doubt.mend}") for doubt in doubts or ()]
-    return ["\n".join([bold("Doubtful (see `armsim check`)"), *lines])] if lines else []
+    return [bold("Doubtful (see `armsim check`)"), *lines] if lines else []
 
 
 def _command_lines(command: InputFacts | ControlFacts | None) -> list[str]:
@@ -90,15 +110,15 @@ def _command_lines(command: InputFacts | ControlFacts | None) -> list[str]:
     return lines
 
 
-def _signals(command: InputFacts, joints: list[JointFacts]) -> str:
+def _signals(command: InputFacts, joints: list[JointFacts]) -> Report:
     width = max(len(joint.name) for joint in joints)
     lines = []
     for joint, text in zip(joints, command.signals, strict=True):
         lines.append(f"{joint.name:<{width}}  {text} [{JOINT_TYPES[joint.type].unit_of(command.output)}]")
-    return "\n".join([bold("Inputs, t in s"), *lines])
+    return [bold("Inputs, t in s"), *lines]
 
 
-def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, digits: int) -> str:
+def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, digits: int) -> Report:
     rows: list[tuple[str, Row]] = []
     notes: list[str] = []
     for joint, type in zip(command.joints, (of.type for of in joints), strict=True):
@@ -128,13 +148,13 @@ def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, dig
         )
     if "droop" in headings:
         notes.append("droop: what gravity leaves at rest, gravity torque / stiffness")
-    lines = [bold("Control"), table(["joint", *headings], cells), *(wrapped(f"* {note}") for note in notes)]
+    lines: Report = [bold("Control"), Table(["joint", *headings], cells), *(wrapped(f"* {note}") for note in notes)]
     if command.axes is not None:
         types = ("revolute" if axis.name.startswith("r") else "prismatic" for axis in command.axes)
         gains = [(axis.name, _gains(axis, type, command.law)) for axis, type in zip(command.axes, types, strict=True)]
         headings, cells = _columns(gains, digits, ())
-        lines = [bold(f"Control of {command.tool}"), table(["axis", *headings], cells), "", *lines]
-    return "\n".join(lines)
+        lines = [bold(f"Control of {command.tool}"), Table(["axis", *headings], cells), "", *lines]
+    return lines
 
 
 def _gains(of: PostureJoint | AxisControl, type: str, law: str) -> Row:
@@ -143,36 +163,35 @@ def _gains(of: PostureJoint | AxisControl, type: str, law: str) -> Row:
     return {"kp": (of.kp, kp), "kd": (of.kd, kd)}
 
 
-def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
+def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> list[Report]:
     carried = " with its payload" if facts.payload or facts.payloads else ""
     far = "no end to its reach" if facts.reach is None else f"reach {number(facts.reach, 4)} m from its first joint"
     title = f"{facts.robot}: {counted(len(facts.joints), 'joint')}, {number(facts.mass)} kg{carried}, {far} to the tool"
     title = "; ".join([title, *source_facts(facts.about or {})])
-    parts = [
-        f"{wrapped(title)}\n"
-        f"file     {facts.file or 'none'}\n"
-        f"gravity  {', '.join(number(x) for x in facts.gravity)} m/s²",
-        "\n".join([bold("Joints"), _joint_table(facts.joints, degrees, digits), *_joint_notes(facts.joints, degrees)]),
+    file, gravity = f"file     {facts.file or 'none'}", ", ".join(number(x) for x in facts.gravity)
+    parts: list[Report] = [
+        [wrapped(title), file, f"gravity  {gravity} m/s²"],
+        [bold("Joints"), _joint_table(facts.joints, degrees, digits), *_joint_notes(facts.joints, degrees)],
     ]
     motors = [(joint.name, joint.motor) for joint in facts.joints if joint.motor is not None]
     rotors = any(motor.armature for _, motor in motors)
     if motors:
         felt = "armature and torque" if rotors else "torque"
         title = f"Motors, on their side of the gear; {felt} per volt at the joint"
-        parts.append(f"{bold(title)}\n{_joint_rows([(name, _motor_row(motor)) for name, motor in motors], digits)}")
+        parts.append([bold(title), _joint_rows([(name, _motor_row(motor)) for name, motor in motors], digits)])
     title = "Links: mass, centre of mass, inertia about it (`armsim inertia` has all of it)"
-    parts.append(f"{bold(title)}\n{_link_table(facts, digits)}")
+    parts.append([bold(title), _link_table(facts, digits)])
     if facts.frames:
         rows: list[list[Cell]] = [
             [of.name, of.link, *((fixed(x, digits), "m") for x in of.position)] for of in facts.frames
         ]
-        parts.append(f"{bold('Frames, in their links')}\n{table(['frame', 'link', 'x', 'y', 'z'], rows)}")
+        parts.append([bold("Frames, in their links"), Table(["frame", "link", "x", "y", "z"], rows)])
     parts += _at_pose(facts, rotors, degrees, digits, where)
     if facts.couplings:
         title = "Elastic couplings there, other joints free; `by rotor`: over the rotor's inertia"
         types = {joint.name: joint.type for joint in facts.joints}
         swings = [(of.name, _coupling_row(of, types[of.name], degrees)) for of in facts.couplings]
-        parts.append(f"{bold(title)}\n{_joint_rows(swings, digits)}")
+        parts.append([bold(title), _joint_rows(swings, digits)])
     if facts.contacts:
         units = {"gap": "m", "mass": "kg", "frequency": "Hz", "damping_ratio": ""}
         cells: list[list[Cell]] = [
@@ -180,33 +199,29 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> str:
             for of in facts.contacts
         ]
         title = "Contacts there: effective mass of the arm, and how it bounces on the surface"
-        parts.append(f"{bold(title)}\n{table(['contact', *(key.replace('_', ' ') for key in units)], cells)}")
-    return "\n\n".join(parts)
+        parts.append([bold(title), Table(["contact", *(key.replace("_", " ") for key in units)], cells)])
+    return parts
 
 
-def _at_pose(facts: RobotOverview, rotors: bool, degrees: bool, digits: int, where: str) -> list[str]:
+def _at_pose(facts: RobotOverview, rotors: bool, degrees: bool, digits: int, where: str) -> list[Report]:
     """Holding torques, mass matrix and tool, a part each."""
     n, pose, tool = len(facts.free), facts.pose, facts.pose.tool
     names = [joint.name for joint in facts.free]
     columns = {key: (key, getattr(pose, key)) for key in ("q", "torque", "voltage", "current")}
     held = state_table(facts.free, columns, degrees, digits)
-    friction = "".join(f"\n{wrapped(note)}" for note in friction_notes(pose.slipping, n))
-    outside = f"\n! outside their range, the stops counted in: {', '.join(pose.outside)}" if pose.outside else ""
+    notes = [*map(wrapped, friction_notes(pose.slipping, n))]
+    notes += [f"! outside their range, the stops counted in: {', '.join(pose.outside)}"] if pose.outside else []
     any_slides = any(joint_unit(joint.type, False) == "m" for joint in facts.free)
     title = f"Mass matrix there [{'kg·m², kg·m or kg' if any_slides else 'kg·m²'}]"
     title += ", rotors included" if rotors else ""
     flat = numbers([x for row in pose.mass_matrix for x in row], digits)
     rows: list[list[Cell]] = [[name, *flat[i * n : (i + 1) * n]] for i, name in enumerate(names)]
-    lines = [bold("Tool there, in the world")]
+    lines: Report = [bold("Tool there, in the world")]
     turns = (("position", tool.position, "m"), ("roll, pitch, yaw", tool.rpy, "deg" if degrees else "rad"))
     for name, values, unit in (*turns, ("quaternion w x y z", tool.quaternion, "")):
         lines.append(f"{name:<18}  {'  '.join(fixed(x, digits) for x in values)} {unit}".rstrip())
-    lasting = "".join(f"\n{note}" for note in nominal_notes(pose.above_nominal, "this pose"))
-    return [
-        f"{bold(f'What holds it at {where}')}\n{held}{friction}{outside}{lasting}",
-        f"{bold(title)}\n{table(['', *names], rows)}",
-        "\n".join(lines),
-    ]
+    notes += nominal_notes(pose.above_nominal, "this pose")
+    return [[bold(f"What holds it at {where}"), *held, *notes], [bold(title), Table(["", *names], rows)], lines]
 
 
 def _columns(rows: list[tuple[str, Row]], digits: int, dull: Sequence[str]) -> tuple[list[str], list[list[Cell]]]:
@@ -220,7 +235,7 @@ def _columns(rows: list[tuple[str, Row]], digits: int, dull: Sequence[str]) -> t
     return headings, cells
 
 
-def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> str:
+def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> Table:
     width = max(len(joint.name) for joint in joints)
     rows: list[tuple[str, Row]] = []
     for joint in joints:
@@ -267,9 +282,9 @@ def _joint_notes(joints: list[JointFacts], degrees: bool) -> list[str]:
     return notes
 
 
-def _joint_rows(rows: list[tuple[str, Row]], digits: int) -> str:
+def _joint_rows(rows: list[tuple[str, Row]], digits: int) -> Table:
     headings, cells = _columns(rows, digits, SIDE_EFFECTS)
-    return table(["joint", *headings], cells)
+    return Table(["joint", *headings], cells)
 
 
 def _motor_row(motor: MotorFacts) -> Row:
@@ -311,7 +326,7 @@ def _coupling_row(of: CouplingFacts, type: str, degrees: bool) -> Row:
     }
 
 
-def _link_table(facts: RobotOverview, digits: int) -> str:
+def _link_table(facts: RobotOverview, digits: int) -> Table:
     items: list[tuple[str, BodyInertia]] = [(link.name, link) for link in facts.links]
     if facts.payloads:
         items += [(f"{of.name}, in {of.frame}", of) for of in facts.payloads]
@@ -322,7 +337,7 @@ def _link_table(facts: RobotOverview, digits: int) -> str:
         com = [(x, "m") for x in numbers(link.com, digits)]
         tensor = numbers([link.about_com.xx, link.about_com.yy, link.about_com.zz], digits)
         rows.append([name, measured(link.mass, "kg", digits), *com, *((x, "kg·m²") for x in tensor)])
-    return table(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
+    return Table(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
 
 
 def origin_in_degrees(origin: Origin) -> Origin:
@@ -333,10 +348,10 @@ def origin_in_degrees(origin: Origin) -> Origin:
     return replace(origin, value=in_degrees(origin.value), unit=unit, converted_from="")
 
 
-def resolved(found: list[Origin], verbose: bool) -> str:
+def resolved(found: list[Origin], verbose: bool) -> Report:
     """Numbers and their origins, a line each, under the file that holds them."""
     digits = FULL if verbose else 6
-    lines: list[str] = []
+    lines: Report = []
     file: str | None = None
     cells = [
         (_where(o), "of time" if o.value is None else f"{number(o.value, digits)} {o.unit}".rstrip()) for o in found
@@ -347,7 +362,7 @@ def resolved(found: list[Origin], verbose: bool) -> str:
             file = origin.file
             lines += [*([""] if lines else []), bold(f"{file} (line:column, value, name)")]
         lines.append(f"{where:<{wide}}  {value:>{long}}  {origin.path}{_written(origin)}")
-    return "\n".join(lines)
+    return lines
 
 
 def _where(origin: Origin) -> str:

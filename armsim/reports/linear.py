@@ -7,27 +7,33 @@ from collections.abc import Sequence
 
 from armsim.clock import seconds
 from armsim.document.base import plain
+from armsim.errors import spelled
 from armsim.files.yaml_writer import block
 from armsim.linear.loop import JointLoop
 from armsim.linear.model import LinearModel
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import LinearSystem
 from armsim.reports.state import state_table
-from armsim.reports.table import Row, joint_unit, measured, number, table, wrapped
+from armsim.reports.table import Line, Report, Row, Table, joint_unit, measured, number, wrapped
 from armsim.stability.advice import listed
 from armsim.stability.step_modes import stable_steps
 
 FAR = 1.0  # rad or m, of a target from the pose that it is to hold
 
 
+def of_system(system: LinearSystem) -> Report:
+    """The modes of a linear system that is none of an arm near a state, as a sampled one."""
+    return [repr(system), "", _modes("mode", system, 4)]
+
+
 def report(
     model: LinearModel,
-    sampled: LinearSystem | None,
-    regulator: Regulator | None,
-    bode: str | None,
-    output: str | None,
-    digits: int,
-) -> str:
+    sampled: LinearSystem | None = None,
+    regulator: Regulator | None = None,
+    bode: str | None = None,
+    output: str | None = None,
+    digits: int = 4,
+) -> Report:
     """The modes of a linear model, and what else was asked for, as text.
 
     Args:
@@ -42,7 +48,7 @@ def report(
     kind = f"{model.output}{'s' if inputs > 1 else ''}"
     near = f"{model.scenario.name}: {model.about.plant.arm.name} near {model.place}"
     title = f"{near}, {len(model.states)} states, {inputs} {kind}"
-    parts = [wrapped(title), _joints(model, digits), *_notes(model)]
+    parts: Report = [wrapped(title), "", *_joints(model, digits), *_notes(model)]
     parts += ["", _modes("without feedback" if closed else "mode", model, digits)]
     if model.couplings:
         parts += ["", _couplings(model, digits)]
@@ -56,15 +62,16 @@ def report(
     parts.append(wrapped(_steps(model)))
     if sampled is not None:
         parts.append(wrapped(f"sampled  every {sampled.dt:g} s, commands held in between"))
-    parts.append(f"written  {output}" if output else "matrices --json prints them, -o FILE.npz writes them")
+    matrices = spelled("--json prints them, -o FILE.npz writes them", "A, B, C and D")
+    parts.append(f"written  {output}" if output else f"matrices {matrices}")
     if bode is not None:
         parts += ["", _bode(bode, model.loops[bode], digits)]
     if regulator is not None:
         parts += ["", _lqr(regulator)]
-    return "\n".join(parts)
+    return parts
 
 
-def _joints(model: LinearModel, digits: int) -> str:
+def _joints(model: LinearModel, digits: int) -> Report:
     """The operating point: positions and commands, and velocities and accelerations unless it is an equilibrium."""
     about = model.about
     values = {"q": about.q} if model.is_equilibrium else {"q": about.q, "qd": about.qd, "qdd": about.qdd}
@@ -74,7 +81,7 @@ def _joints(model: LinearModel, digits: int) -> str:
         at, u = arm.drivers, _settled(about.u)
         given[model.output] = [u[at.index(i)] if i in at else None for i in range(arm.n)]
     columns = {key: (key, of) for key, of in given.items()}
-    return "\n" + state_table(arm.joints, columns, False, digits)
+    return state_table(arm.joints, columns, False, digits)
 
 
 def _settled(values: Sequence[float]) -> list[float]:
@@ -103,26 +110,26 @@ def _notes(model: LinearModel) -> list[str]:
     return notes
 
 
-def _modes(heading: str, system: LinearSystem, digits: int) -> str:
+def _modes(heading: str, system: LinearSystem, digits: int) -> Line:
     """A table of modes."""
     rows: list[Row] = []
     for mode in system.modes():
         real, imag = mode.rate.real, mode.rate.imag
         rate = f"{number(real, digits)} ± {number(imag, digits)}i" if imag else number(real, digits)
         rows.append([mode.words, rate, ", ".join(mode.joints)])
-    return table([heading, "rate 1/s", "mostly"], rows) if rows else f"{heading}: nothing can move"
+    return Table([heading, "rate 1/s", "mostly"], rows) if rows else f"{heading}: nothing can move"
 
 
-def _couplings(model: LinearModel, digits: int) -> str:
+def _couplings(model: LinearModel, digits: int) -> Table:
     """Resonance and antiresonance of every elastic coupling."""
     rows: list[Row] = []
     for of in model.couplings:
         pair = (of.antiresonance, of.resonance)
         rows.append([of.joint, *(measured(x, "Hz", digits) for x in pair), number(of.ratio, digits)])
-    return table(["coupling of", "antiresonance", "resonance", "inertia ratio"], rows)
+    return Table(["coupling of", "antiresonance", "resonance", "inertia ratio"], rows)
 
 
-def _margins(model: LinearModel, digits: int) -> list[str]:
+def _margins(model: LinearModel, digits: int) -> Report:
     rows: list[Row] = []
     for name, loop in model.loops.items():
         found, row = loop.margins, Row([name])
@@ -132,15 +139,15 @@ def _margins(model: LinearModel, digits: int) -> list[str]:
         rows.append([*row, number(found.Ms.margin, digits), number(found.Mt.margin, digits)])
     headings = ["margins", "gain", "at", "lower gain", "at", "phase", "at", "delay", "Ms", "Mt"]
     unstable = "! the closed loop is unstable: these are crossovers, and no margins"
-    return [table(headings, rows), *([] if found.stable else [unstable])]
+    return [Table(headings, rows), *([] if found.stable else [unstable])]
 
 
-def _bode(joint: str, loop: JointLoop, digits: int) -> str:
+def _bode(joint: str, loop: JointLoop, digits: int) -> Table:
     rows: list[Row] = [
         [f"{f:g} Hz", measured(size, "dB", digits), measured(phase, "deg", digits)]
         for f, size, phase in zip(*loop.bode_by_decades())
     ]
-    return table([f"loop of {joint}", "magnitude", "phase"], rows)
+    return Table([f"loop of {joint}", "magnitude", "phase"], rows)
 
 
 def _reach(model: LinearModel) -> list[str]:

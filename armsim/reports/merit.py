@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from armsim.reports.table import Cell, Row, force_unit, joint_unit, number, table, wrapped
+from armsim.reports.table import Cell, Report, Row, Table, force_unit, joint_unit, number, wrapped
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.merit import ArmFigures
 from armsim.simulation.problems import HotWinding, LongAtLimit, NotFollowed, OverNominalCurrent, Unsettled
@@ -143,11 +143,11 @@ COLUMNS = {
 }
 
 
-def figure_table(joints: Sequence[JointSummary], figures: ArmFigures, degrees: bool) -> list[str]:
+def figure_table(joints: Sequence[JointSummary], figures: ArmFigures, degrees: bool) -> Report:
     """All figures of the joints, for -v."""
     keys = [key for key in COLUMNS if _having(joints, key)]
     rows: list[Row] = [[joint.name, *(_cell(joint, key, degrees) for key in keys)] for joint in joints]
-    lines = [table(["joint", *(COLUMNS[key] for key in keys)], rows)] if keys else []
+    lines: Report = [Table(["joint", *(COLUMNS[key] for key in keys)], rows)] if keys else []
     for joint in joints:
         for kind, at in (joint.figures.limits if joint.figures else {}).items():
             share = number(100 * at.share, 3)

@@ -7,7 +7,19 @@ from dataclasses import replace
 
 from armsim.arm.motor_curve import Holding, MotorCurve
 from armsim.model import JOINT_TYPES
-from armsim.reports.table import Cell, Row, force_unit, joint_cell, joint_unit, measured, number, shown, table, wrapped
+from armsim.reports.table import (
+    Cell,
+    Report,
+    Row,
+    Table,
+    force_unit,
+    joint_cell,
+    joint_unit,
+    measured,
+    number,
+    shown,
+    wrapped,
+)
 
 
 def in_degrees(found: MotorCurve) -> MotorCurve:
@@ -28,7 +40,7 @@ def _percent(share: float | None) -> Cell:
     return measured(None if share is None else 100.0 * share, "%", 3)
 
 
-def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bool, digits: int) -> str:
+def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bool, digits: int) -> Report:
     """A line for every motor.
 
     Args:
@@ -55,10 +67,10 @@ def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bo
         ]
         rows.append([*row, _percent(holding.of_nominal)] if rated else row)
     headings = ["joint", "at", "stall torque", "no load", "most power", "holding", "of stall"]
-    lines = [
+    lines: Report = [
         f"{name}: what its motors leave for the arm, at the joints",
         "",
-        table([*headings, *(f"of {key}" for key in limits), *(["of nominal"] if rated else [])], rows),
+        Table([*headings, *(f"of {key}" for key in limits), *(["of nominal"] if rated else [])], rows),
         wrapped("* holding: at the initial pose; of stall, of its limits: the share of what the motor can do at most"),
     ]
     lines += [line for motor in found for line in _hot(motor.joint, motor.holding)]
@@ -71,15 +83,15 @@ def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bo
             )
     if rest:
         lines.append(wrapped(f"! no Kp and Ra for the motor of {', '.join(rest)}: only the torque is known, no curve"))
-    return "\n".join(lines)
+    return lines
 
 
-def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> str:
+def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> Report:
     """The curve of one motor, as of `armsim.arm.motor_curve.motor_curve`; the arguments are those of `motors_text`."""
     type, stall, holding = found.type, found.stall, found.holding
     force, rate = force_unit(type), joint_unit(type, degrees, "/s")
     way = "positive" if found.direction > 0 else "negative"
-    lines = [
+    lines: Report = [
         wrapped(f"{found.joint} of {name} at {found.voltage:g} V: what its motor leaves for the arm, at the joint, in "
                 f"its {way} direction")
     ]  # fmt: skip
@@ -90,7 +102,7 @@ def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> str:
         speed = f"{number(shown(point.speed, type, degrees), digits)} {rate}"
         rows.append([speed, *cells, _percent(point.efficiency)])
     if rows:
-        lines += ["", table(["speed", "torque", "current", "power", "electrical", "efficiency"], rows)]
+        lines += ["", Table(["speed", "torque", "current", "power", "electrical", "efficiency"], rows)]
     lines += ["", f"stall torque   {number(stall.torque, digits)} {force} at {number(stall.current, digits)} A"]
     end, best = found.no_load, found.most_power
     if end is not None and best is not None:
@@ -116,7 +128,7 @@ def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> str:
             wrapped(f"coupling       swings at {swings} Hz, on a rotor that is held at {held} Hz, at the initial pose")
         )
         lines.append(f"inertia ratio  {number(of.ratio, 4)}, that of the joint by the rotor's")
-    return "\n".join(lines)
+    return lines
 
 
 def _lasting(joint: str, holding: Holding) -> list[str]:

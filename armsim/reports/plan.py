@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armsim.clock import seconds
-from armsim.reports.table import Row, number, table, wrapped
+from armsim.reports.table import Report, Row, Table, number, sections, wrapped
 
 if TYPE_CHECKING:
-    from armsim.planning.result import LimitMargin, PlanSummary
+    from armsim.planning.result import LimitMargin, MotionPlan, PlanSummary
     from armsim.planning.search import SearchIteration
 
 NEAR = 0.999  # of a limit: it is reached
@@ -24,7 +24,12 @@ def iteration(now: SearchIteration) -> str:
     return f"cost {now.cost:.6g}, gaps {now.defect:.0e}, missed {now.missed:.0e}"
 
 
-def report(facts: PlanSummary, folder: Path | None, verbose: bool) -> str:
+def of_plan(found: MotionPlan) -> Report:
+    """A plan, as its summary has it."""
+    return report(found.facts, None, False)
+
+
+def report(facts: PlanSummary, folder: Path | None, verbose: bool) -> Report:
     """The cost, the limits that the motion reaches, and where it ends when it is simulated."""
     title = f"{facts.scenario}: {facts.time:.6g} s of {facts.robot}, {facts.minimise} = {number(facts.cost, 7)}"
     lines = [
@@ -45,16 +50,13 @@ def report(facts: PlanSummary, folder: Path | None, verbose: bool) -> str:
                 f"which acts from {stop.from_s:.4g} s on"
             )
             lines.append("mend     widen that limit, take a longer `duration`, or another target")
-        return "\n".join(map(wrapped, lines))
+        return [*map(wrapped, lines)]
     if facts.end_error is not None:
         lines.append(f"checked  by rodas at 1e-9: ends {number(facts.end_error, 2)} rad or m from the plan")
-    printed = ["\n".join(map(wrapped, lines))]
     shown = facts.margins if verbose else [one for one in facts.margins if _share(one) >= NEAR]
-    if shown:
-        printed.append(_limits(shown))
-    if folder is not None:
-        printed.append(wrapped(f"written  {folder}: inputs.csv, gains.csv, play.yaml, plan.yaml, run/"))
-    return "\n\n".join(printed)
+    written = f"written  {folder}: inputs.csv, gains.csv, play.yaml, plan.yaml, run/"
+    limits = [_limits(shown)] if shown else []
+    return sections(map(wrapped, lines), limits, [] if folder is None else [wrapped(written)])
 
 
 def _share(one: LimitMargin) -> float:
@@ -67,7 +69,7 @@ def _share(one: LimitMargin) -> float:
     return 1.0 if one.lower is not None and one.least <= one.lower + (1.0 - NEAR) else 0.0
 
 
-def _limits(shown: list[LimitMargin] | tuple[LimitMargin, ...]) -> str:
+def _limits(shown: list[LimitMargin] | tuple[LimitMargin, ...]) -> Table:
     rows: list[Row] = [
         [
             f"{one.quantity} {one.of}",
@@ -75,4 +77,4 @@ def _limits(shown: list[LimitMargin] | tuple[LimitMargin, ...]) -> str:
         ]
         for one in shown
     ]
-    return table(["limit", "lower", "least", "greatest", "upper"], rows)
+    return Table(["limit", "lower", "least", "greatest", "upper"], rows)

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from armsim.model import JOINT_TYPES
 from armsim.reports.state import rigid_notes
-from armsim.reports.table import Row, force_unit, joint_cell, joint_unit, measured, number, shown, table, wrapped
+from armsim.reports.table import (
+    Report,
+    Row,
+    Table,
+    force_unit,
+    joint_cell,
+    joint_unit,
+    measured,
+    number,
+    shown,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from armsim.arm.planned import Exceeded, Excursion, PlannedMotion
@@ -18,12 +29,12 @@ if TYPE_CHECKING:
 SHORT = 0.02  # share of the time in which limits bind: shorter ones are counted
 
 
-def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
+def report(planned: PlannedMotion, degrees: bool = False, verbose: bool = False) -> Report:
     """Duration, joints, and a line for every limit that is exceeded."""
     scenario = planned.scenario
     run = scenario.clock.end
     lasts = f"goes on; what is told is until {run:g} s" if planned.end is None else f"holds from {planned.end:.6g} s on"
-    lines = [
+    lines: Report = [
         f"{scenario.name}: the reference of {scenario.arm.name} {lasts}",
         "",
         joint_table(planned, degrees, verbose),
@@ -43,10 +54,10 @@ def report(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
         lines.append(wrapped(f"! {', '.join(endless)}: no finite velocity or acceleration at times"))
     elif not planned.exceeded:
         lines.append("* within all limits of joints and motors that there are")
-    return "\n".join(lines)
+    return lines
 
 
-def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
+def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> Table:
     """From where to where each joint moves, or between which positions if it comes back; and its peaks."""
     returns = any(joint.greatest - joint.least > abs(joint.last - joint.first) + 1e-9 for joint in planned.joints)
     ends = {"first": "from", "last": "to"}
@@ -61,7 +72,7 @@ def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> str:
             row += [joint_cell(peak.value, type, degrees, digits, rate), measured(peak.t, "s", digits)]
         torque = joint.torque
         rows.append([*row, measured(torque.value, force_unit(type), digits), measured(torque.t, "s", digits)])
-    return table(["joint", *places.values(), "speed", "at", "acceleration", "at", "torque", "at"], rows)
+    return Table(["joint", *places.values(), "speed", "at", "acceleration", "at", "torque", "at"], rows)
 
 
 def tool_lines(tool: ToolExcursion, types: Mapping[str, str], degrees: bool) -> list[str]:
@@ -78,7 +89,7 @@ def tool_lines(tool: ToolExcursion, types: Mapping[str, str], degrees: bool) -> 
     return lines
 
 
-def fastest_lines(planned: PlannedMotion, verbose: bool) -> list[str]:
+def fastest_lines(planned: PlannedMotion, verbose: bool) -> Report:
     """Which limits bind along the fastest motion, and where the arm could not stop."""
     found = [binding for stage in planned.stages for binding in stage.bindings]
     if not found:
@@ -89,7 +100,7 @@ def fastest_lines(planned: PlannedMotion, verbose: bool) -> list[str]:
         [f"{it.quantity} of {it.joint}", measured(it.from_s, "s"), measured(it.to_s, "s")] for it in told
     ]
     more = f"and {len(found) - len(told)} more, shorter: --verbose" if len(told) < len(found) else ""
-    lines = ["", table(["limit that binds", "from", "to"], rows), *([more] if more else []), ""]
+    lines: Report = ["", Table(["limit that binds", "from", "to"], rows), *([more] if more else []), ""]
     return lines + [
         wrapped(
             f"! {it.joint} could not stand still from t = {number(it.from_s)} s to {number(it.to_s)} s: the limit of its "

@@ -8,8 +8,9 @@ from typing import Any
 
 from armsim.arm.overview import overview
 from armsim.errors import UsageError, spelled
-from armsim.files.run_record import RunRecord, run_record
-from armsim.reports.info import report as overview_text
+from armsim.files.run_record import run_record
+from armsim.reports.html import html
+from armsim.reports.info import report as about
 from armsim.reports.simulation import account
 from armsim.reports.study_page import study_page
 from armsim.reports.tuning_page import is_tuned, tuning_page
@@ -67,13 +68,9 @@ def _run_page(folder: str, degrees: bool) -> tuple[dict[str, Any], list[Section]
             "name a folder of `armsim simulate` or `armsim sweep`; `armsim view` shows robots, scenarios and recordings"
         )
         raise UsageError.of(folder, "the folder of a run or a study", found, mend)
-    run_text = overview_text(overview(record.about, degrees=degrees), degrees, 5)
-    below = [Section("What came of it", _outcome(record, degrees)), Section("What was run", run_text)]
-    return page_data([folder], degrees), [], below
-
-
-def _outcome(record: RunRecord, degrees: bool) -> str:
-    """The summary of a run.yaml as text."""
     duration: float = record.value("scenario", "duration", kind=float)
-    lines = account(summary_of(record), duration, degrees, True)
-    return "\n".join([*lines, f"by       armsim {record.value('armsim')}"])
+    outcome = account(summary_of(record), duration, degrees, True)
+    outcome.append(f"by       armsim {record.value('armsim')}")
+    run = about(overview(record.about, degrees=degrees), degrees, 5)
+    below = [Section("What came of it", html(outcome)), Section("What was run", html(run))]
+    return page_data([folder], degrees), [], below

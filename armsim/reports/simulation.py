@@ -8,12 +8,13 @@ from armsim.clock import seconds
 from armsim.model import JOINT_TYPES
 from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
-from armsim.reports.table import Row, fixed, force_unit, joint_unit, measured, number, table, wrapped
+from armsim.reports.table import Report, Row, Table, fixed, force_unit, joint_unit, measured, number, wrapped
 from armsim.simulation.angles import turned
 from armsim.simulation.energy_balance import EnergyBalance
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.known_run import WrittenRun
 from armsim.simulation.problems import LongAtLimit
+from armsim.simulation.run import Run
 from armsim.simulation.solve_times import SolveTimes
 from armsim.simulation.summary import ContactSummary, EndState, RunSummary, Summary
 
@@ -32,7 +33,7 @@ def written_run(
         degrees: Whether angles are shown in degrees.
         verbose: Whether all is told.
     """
-    lines = account(summary, summary.duration, degrees, verbose)
+    lines = [*map(str, account(summary, summary.duration, degrees, verbose))]
     if verbose and summary.would_chatter:
         stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary.would_chatter.items())
         lines.append(
@@ -41,15 +42,21 @@ def written_run(
     return WrittenRun(str(folder), as_plain(in_unit(summary, degrees)), lines, tables)
 
 
-def account(summary: RunSummary, duration: float, degrees: bool, verbose: bool) -> list[str]:
+def of_run(run: Run) -> Report:
+    """What came of a run."""
+    return account(run.facts, run.facts.duration, False, False)
+
+
+def account(summary: RunSummary, duration: float, degrees: bool, verbose: bool) -> Report:
     """A run of some duration [s] in lines: what was run, and what came of it."""
     title = f"{summary.scenario}: {duration:g} s of {summary.robot}, {steps_by(summary)}{STATUS[summary.status]}"
     return [wrapped(title), *method_notes(summary), *outcome(summary, degrees, verbose)]
 
 
-def outcome(summary: RunSummary, degrees: bool, verbose: bool) -> list[str]:
+def outcome(summary: RunSummary, degrees: bool, verbose: bool) -> Report:
     """What came of a run: problems, joints, figures of merit, energies, error, measures and advice."""
-    lines, end = [], in_unit(summary, degrees).end
+    lines: Report = []
+    end = in_unit(summary, degrees).end
     advised = [wrapped(f"! {warning}") for warning in summary.advice]
     if end is not None:
         wrong = [*problem_lines(end, degrees), *_wrong_at_end(end, degrees), *advised]
@@ -169,7 +176,7 @@ def in_unit(summary: RunSummary, degrees: bool) -> RunSummary:
     return found
 
 
-def _joint_table(joints: list[JointSummary], degrees: bool, digits: int) -> str:
+def _joint_table(joints: list[JointSummary], degrees: bool, digits: int) -> Table:
     columns = {"final q": "q"}
     if joints[0].target is not None:
         columns |= {"target": "target", "error": "error"}
@@ -189,7 +196,7 @@ def _joint_table(joints: list[JointSummary], degrees: bool, digits: int) -> str:
             current = joint.peak_current
             row.append(measured(current, "A", digits))
         rows.append(row)
-    return table(["joint", *columns, "peak torque", *(["peak current"] if powered else [])], rows)
+    return Table(["joint", *columns, "peak torque", *(["peak current"] if powered else [])], rows)
 
 
 def _moment_notes(summary: RunSummary) -> list[str]:

@@ -10,7 +10,7 @@ from armsim.actuation.elastic_drive import elastic_joints, rigid_reasons
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm, Joint
-from armsim.reports.table import Row, force_unit, joint_unit, number, numbers, shown, table, wrapped
+from armsim.reports.table import Report, Row, Table, force_unit, joint_unit, number, numbers, shown, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.inverse import Derived
@@ -26,7 +26,7 @@ def state_table(
     degrees: bool,
     digits: int,
     notes: Sequence[str] = (),
-) -> str:
+) -> Report:
     """Numbers of an arm's state, joint by joint, without columns that no joint has, and notes below.
 
     Args:
@@ -44,10 +44,10 @@ def state_table(
             kind = joint.type
             unit = joint_unit(kind, degrees, RATES[what]) if what in RATES else JOINT_TYPES[kind].unit_of(what)
             row.append("-" if value is None else (text, unit))
-    return "\n".join([table(["joint", *wanted], rows), *notes])
+    return [Table(["joint", *wanted], rows), *notes]
 
 
-def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> str:
+def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> Table:
     """What base, joints and frames carry: a line each.
 
     Args:
@@ -60,7 +60,7 @@ def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> str:
     ]
     from armsim.plant.column_kinds import WRENCH
 
-    return table(["at", *WRENCH], rows)
+    return Table(["at", *WRENCH], rows)
 
 
 def friction_notes(slipping: Sequence[str] | None, count: int) -> list[str]:

@@ -11,13 +11,14 @@ import numpy as np
 from armsim.batches.runs import COMPLETE, Runs
 from armsim.batches.table_text import INDEX, REASON, STATUS
 from armsim.notebook import counted
-from armsim.reports.table import number, table, wrapped
+from armsim.reports.table import Report, Table, number, wrapped
 
 LEADING = 5  # runs that are shown where no number is asked for
+FIRST = 10  # runs that a notebook shows
 SHOWN = 3  # reasons of failed runs
 
 
-def report(found: Runs, before: int = 0) -> str:
+def report(found: Runs, before: int = 0) -> Report:
     """A study in a few lines: how many runs, how they ended, where they are.
 
     Args:
@@ -31,13 +32,13 @@ def report(found: Runs, before: int = 0) -> str:
     lines.append(f"results  {found.file}")
     if not found.whole:
         lines.append(f"interrupted: the same command goes on with the other {counted(found.count - found.done, 'run')}")
-    return "\n".join(map(wrapped, lines))
+    return [*map(wrapped, lines)]
 
 
-def failures(found: Runs) -> str:
+def failures(found: Runs) -> Report:
     """Why runs failed, the first ones."""
     failed = () if set(found.tally) <= {COMPLETE} else islice(failures_of(found), SHOWN)
-    return "\n".join(wrapped(f"! run {index} {status}: {reason}") for index, status, reason in failed)
+    return [wrapped(f"! run {index} {status}: {reason}") for index, status, reason in failed]
 
 
 def failures_of(found: Runs) -> Iterator[tuple[int, str, str]]:
@@ -47,15 +48,25 @@ def failures_of(found: Runs) -> Iterator[tuple[int, str, str]]:
             yield int(part[INDEX][i]), part.status[i], part.reason[i]
 
 
-def leading(found: Runs, best: Sequence[dict[str, Any]], by: str, largest: bool) -> str:
+def of_runs(found: Runs) -> Report:
+    """The first runs."""
+    names = [name for name in found if name not in (*found.final, REASON)]
+    columns = [map(worded, found[name][:FIRST].tolist()) for name in names]
+    indices = map(str, range(found.first, found.first + FIRST))
+    rows = [list(row) for row in zip(indices, *columns, strict=False)]
+    return [repr(found), Table(["run", *names], rows)]
+
+
+def leading(found: Runs, best: Sequence[dict[str, Any]], by: str, largest: bool) -> Report:
     """The best runs as a table, under a line that says by what."""
     if not best:
-        return f"no complete run has a finite {by}"
+        return [f"no complete run has a finite {by}"]
     names = [name for name in best[0] if name not in (INDEX, STATUS, REASON)]
-    rows = [[str(run[INDEX]), *(_cell(run[name]) for name in names)] for run in best]
+    rows = [[str(run[INDEX]), *(worded(run[name]) for name in names)] for run in best]
     title = f"{'largest' if largest else 'least'} {by}, of {counted(found.done, 'run')}"
-    return f"{title}\n{table(['run', *names], rows)}"
+    return [title, Table(["run", *names], rows)]
 
 
-def _cell(value: Any) -> str:
+def worded(value: Any) -> str:
+    """A value of a study as text."""
     return value if isinstance(value, str) else number(value)

@@ -13,9 +13,10 @@ from armsim.document.study import GRID
 from armsim.figures.study import study_figure
 from armsim.notebook import counted
 from armsim.reports.drawn_section import drawn
+from armsim.reports.html import html
 from armsim.reports.simulation import account
-from armsim.reports.study import failures_of, leading, report
-from armsim.reports.table import number, table, wrapped
+from armsim.reports.study import failures_of, leading, report, worded
+from armsim.reports.table import Report, Table, wrapped
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate
 from armsim.studies.results import load_study
@@ -57,32 +58,32 @@ def study_page(
     title = os.path.basename(os.path.abspath(found.folder))
     best = found.top(LEADING, name, largest)
     above = [
-        Section("What was asked", _asked(study, found)),
-        Section("What came of it", "\n".join([report(found), *_reasons(found)])),
+        Section("What was asked", html(_asked(study, found))),
+        Section("What came of it", html([*report(found), *_reasons(found)])),
         _drawn(study, found, name),
-        Section("The best runs", leading(found, best, name, largest)),
+        Section("The best runs", html(leading(found, best, name, largest))),
     ]
     about = {"name": title, "subtitle": f"a study of {counted(found.count, 'run')}"}
     if not best:
         return {"kind": "text", **about, "described": "No run that could be shown."}, above, []
     index = best[0][INDEX]
     run = _repeated(study, found, index)
-    values = ", ".join(f"{path} {_word(value)}" for path, value in study.values(index).items())
-    above.append(Section(f"Run {index} in motion", wrapped(f"{values}: {name} {_word(best[0][name])}")))
-    lines = account(run.facts, run.facts.duration, degrees, True)
-    below = [Section(f"What came of run {index}", "\n".join(lines))]
+    values = ", ".join(f"{path} {worded(value)}" for path, value in study.values(index).items())
+    above.append(Section(f"Run {index} in motion", html([wrapped(f"{values}: {name} {worded(best[0][name])}")])))
+    outcome = account(run.facts, run.facts.duration, degrees, True)
+    below = [Section(f"What came of run {index}", html(outcome))]
     return {**page_data([run], degrees), **about}, above, below
 
 
-def _asked(study: Study, found: Runs) -> str:
+def _asked(study: Study, found: Runs) -> Report:
     """What a study asks, in lines."""
     scenario = study.scenario if isinstance(study.scenario, (str, PathLike)) else study.scenario.get("name", "in full")
     count = f"{counted(found.count, 'run')}, {CHOSEN[study.design.method]}"
-    lines = [f"scenario {os.fspath(scenario)}"]
+    lines: Report = [f"scenario {os.fspath(scenario)}"]
     lines += [wrapped(f"set      {path} = {value}") for path, value in study.overrides.items()]
     lines.append(f"runs     {count}" + ("" if study.design.method == GRID else f", seed {study.design.seed}"))
     lines += [wrapped(f"measure  {', '.join(found.measures)}"), ""]
-    return "\n".join([*lines, table(["varied", "values"], [[path, str(of)] for path, of in study.design.axes.items()])])
+    return [*lines, Table(["varied", "values"], [[path, str(of)] for path, of in study.design.axes.items()])]
 
 
 def _reasons(found: Runs) -> Iterator[str]:
@@ -103,7 +104,7 @@ def _drawn(study: Study, found: Runs, by: str) -> Section:
     """A measure over what is varied, as a picture where matplotlib is there."""
     title = f"{by} over what is varied"
     if not found.done:
-        return Section(title, "no run is done")
+        return Section(title, html(["no run is done"]))
     described = (
         f"{by} of {counted(found.done, 'run')} over {', '.join(found.paths)}; the table below has the best runs."
     )
@@ -119,7 +120,3 @@ def _repeated(study: Study, found: Runs, index: int) -> Run:
     runs = StudyRuns(study, 1)
     study.sources(runs.files)  # which refuses files that have changed
     return simulate(runs.scenario(list(study.values(index).values())), force_step=study.force_step)
-
-
-def _word(value: Any) -> str:
-    return value if isinstance(value, str) else number(value)

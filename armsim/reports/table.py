@@ -1,16 +1,71 @@
-"""Tables for a terminal of 80 columns."""
+"""What a report consists of: lines of text, and tables, which a terminal of 80 columns and a page show each in its way."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from armsim.model import JOINT_TYPES
+from armsim.records import record
 from armsim.terminal.streams import bold
 
 WIDTH = 80
 Cell = str | tuple[str, str]  # text, or a number's text and its unit
 Row = list[Cell]
+
+
+@record
+class Table:
+    """A table: the first column is left-aligned, the others right-aligned.
+
+    As text, units stand after their numbers. Where that is too wide, a column's common unit goes under its heading; where that
+    is still too wide, the columns go below one another in blocks, each beginning with the first column.
+
+    Attributes:
+        headings: One per column.
+        rows: As many cells in each, text or (number, unit); the first of each is text.
+    """
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+    def __str__(self) -> str:
+        headings, lines = self.headings, self.texts
+        if _width([headings, *lines]) <= WIDTH:
+            return _text([headings, *lines], 1)
+        units = [_common([row[i] for row in self.rows]) for i in range(len(headings))]
+        lines = [
+            [cell[0] if isinstance(cell, tuple) and units[i] else line[i] for i, cell in enumerate(row)]
+            for row, line in zip(self.rows, lines, strict=True)
+        ]
+        heads = 2 if any(units) else 1
+        lines = [list(headings), *([units] if any(units) else []), *lines]
+        blocks, columns = [], [0]
+        for i in range(1, len(headings)):
+            if len(columns) > 1 and _width([[line[k] for k in (*columns, i)] for line in lines]) > WIDTH:
+                blocks.append(columns)
+                columns = [0]
+            columns.append(i)
+        return "\n\n".join(_text([[line[i] for i in block] for line in lines], heads) for block in [*blocks, columns])
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The rows as texts, units after their numbers."""
+        return [
+            [" ".join(filter(None, cell)) if isinstance(cell, tuple) else cell for cell in row] for row in self.rows
+        ]
+
+
+Line = str | Table
+Report = list[Line]  # a line may be several, as `wrapped` makes them
+
+
+def sections(*parts: Iterable[Line]) -> Report:
+    """One report of several, without those that are empty, an empty line between them."""
+    found: Report = []
+    for part in filter(None, map(list, parts)):
+        found += [*([""] if found else []), *part]
+    return found
 
 
 def wrapped(text: str) -> str:
@@ -70,35 +125,6 @@ def joint_cell(value: float | None, type: str, degrees: bool, digits: int = 5, r
 def force_unit(type: str) -> str:
     """The unit of a joint's force."""
     return JOINT_TYPES[type].force
-
-
-def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Lines of columns: the first is left-aligned, the others right-aligned.
-
-    Units stand after their numbers. Where that is too wide, a column's common unit goes under its heading; where that is
-    still too wide, the columns go below one another in blocks, each beginning with the first column.
-
-    Args:
-        headings: One per column.
-        rows: As many cells in each, text or (number, unit); the first of each is text.
-    """
-    lines = [[" ".join(filter(None, cell)) if isinstance(cell, tuple) else cell for cell in row] for row in rows]
-    if _width([headings, *lines]) <= WIDTH:
-        return _text([headings, *lines], 1)
-    units = [_common([row[i] for row in rows]) for i in range(len(headings))]
-    lines = [
-        [cell[0] if isinstance(cell, tuple) and units[i] else line[i] for i, cell in enumerate(row)]
-        for row, line in zip(rows, lines, strict=True)
-    ]
-    heads = 2 if any(units) else 1
-    lines = [list(headings), *([units] if any(units) else []), *lines]
-    blocks, columns = [], [0]
-    for i in range(1, len(headings)):
-        if len(columns) > 1 and _width([[line[k] for k in (*columns, i)] for line in lines]) > WIDTH:
-            blocks.append(columns)
-            columns = [0]
-        columns.append(i)
-    return "\n\n".join(_text([[line[i] for i in block] for line in lines], heads) for block in [*blocks, columns])
 
 
 def _common(cells: Sequence[Cell]) -> str:

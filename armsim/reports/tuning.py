@@ -13,7 +13,7 @@ from armsim.files.study_folder import TUNED
 from armsim.files.yaml_writer import block
 from armsim.formulas.quantity import plain_number
 from armsim.notebook import counted
-from armsim.reports.table import number, table, wrapped
+from armsim.reports.table import Report, Table, number, sections, wrapped
 from armsim.tuning.causes import CONTROL, SAMPLING, STEP, UNKNOWN
 from armsim.tuning.margins import DELAY, FACTOR, MASS, Margin
 from armsim.tuning.result import TuningResult
@@ -27,7 +27,7 @@ WHY = {
 }
 
 
-def report(found: TuningResult) -> str:
+def report(found: TuningResult) -> Report:
     """What was found, and where it holds."""
     over = f", the {found.over} of {found.cases} cases" if found.cases > 1 else ""
     whose = "at the start" if found.outside else "with the file's values"
@@ -35,17 +35,13 @@ def report(found: TuningResult) -> str:
     lines = [f"{found.name}: {found.minimise} {number(found.objective)}{over}{first}", *_trials(found)]
     if found.status != COMPLETE:
         lines.append("interrupted: this is the best so far; the same command continues")
-        return "\n".join(map(wrapped, lines))
+        return [*map(wrapped, lines)]
     lines += [f"! {note}" for note in _doubts(found)]
     lines += [f"notes    {note}" for note in found.notes]
     lines += _where(found)
-    printed = ["\n".join(map(wrapped, lines)), _numbers(found)]
-    more = _others(found)
-    printed += [more] if more else []
-    printed.append(_control(found))
     also = ", test/" if found.test is not None else ""
-    printed.append(f"written  {found.folder}: tuned.yaml, results.csv (the trials), study.yaml, summary.yaml{also}")
-    return "\n\n".join(filter(None, printed))
+    written = f"written  {found.folder}: tuned.yaml, results.csv (the trials), study.yaml, summary.yaml{also}"
+    return sections(map(wrapped, lines), [_numbers(found)], _others(found), _control(found), [written])
 
 
 def _trials(found: TuningResult) -> list[str]:
@@ -98,14 +94,14 @@ def _where(found: TuningResult) -> list[str]:
     return lines
 
 
-def _numbers(found: TuningResult) -> str:
+def _numbers(found: TuningResult) -> Table:
     """The numbers as a table, with their margins."""
     margins = {margin.name: margin for margin in found.margins}
     rows = [
         [path, number(found.before[path]), number(value), _range(margins.get(path))]
         for path, value in found.values.items()
     ]
-    return table(["number", "before", "tuned", "holds with times"], rows)
+    return Table(["number", "before", "tuned", "holds with times"], rows)
 
 
 def _range(margin: Margin | None) -> str:
@@ -115,10 +111,10 @@ def _range(margin: Margin | None) -> str:
     return f"{low} to {'>' if margin.open_high else ''}{number(margin.high, 3)}"
 
 
-def _others(found: TuningResult) -> str:
+def _others(found: TuningResult) -> Report:
     """The margins of what was not sought."""
     if not found.margins:
-        return wrapped("no margins: none of the cases it was tuned at holds")
+        return [wrapped("no margins: none of the cases it was tuned at holds")]
     rows = []
     for margin in found.margins:
         if margin.name in found.values:
@@ -129,11 +125,11 @@ def _others(found: TuningResult) -> str:
             what, unit = ("more payload", "kg") if margin.unit == MASS else ("more delay", "s")
             rows.append([what, f"up to {'>' if margin.open_high else ''}{number(margin.high, 3)} {unit}"])
     asked = any(margin.unit == DELAY for margin in found.margins)
-    note = "" if asked else "\nno margin of delay: `control` has no `period`, or cases have delays of their own"
-    return table(["it also holds with", ""], rows) + note
+    note = "no margin of delay: `control` has no `period`, or cases have delays of their own"
+    return [Table(["it also holds with", ""], rows), *([] if asked else [note])]
 
 
-def _control(found: TuningResult) -> str:
+def _control(found: TuningResult) -> Report:
     """The `control` block of a scenario, with as many digits of what was found as the table has."""
     sought = {*found.values.values()}
 
@@ -145,4 +141,4 @@ def _control(found: TuningResult) -> str:
         return float(number(data)) if data in sought else data
 
     control = shown(written(found.control or {}))
-    return f"# {TUNED} has all digits\n{block('control', control)}" if control else ""
+    return [f"# {TUNED} has all digits", block("control", control)] if control else []

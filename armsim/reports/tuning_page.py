@@ -11,6 +11,7 @@ from armsim.figures.tuning import tuning_figure
 from armsim.files.study_folder import RECORD, SUMMARY, check_files, read_record
 from armsim.notebook import counted
 from armsim.reports.drawn_section import drawn
+from armsim.reports.html import html
 from armsim.reports.tuning import report
 from armsim.simulation.simulate import simulate
 from armsim.studies.results import folder_of
@@ -45,7 +46,11 @@ def tuning_page(
     tuning = tuning_of(record)
     found = run_tuning(tuning, folder)
     run = simulate(found.scenario, force_step=tuning.study.force_step)
-    above = [Section("What was found, and where it holds", report(found)), _drawn(found), Section("It in motion", "")]
+    above = [
+        Section("What was found, and where it holds", html(report(found))),
+        _drawn(found),
+        Section("It in motion", ""),
+    ]
     about = {
         "name": os.path.basename(os.path.abspath(folder)),
         "subtitle": f"{found.name}, tuned in {counted(found.trials.done, 'trial')}",

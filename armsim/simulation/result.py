@@ -8,7 +8,7 @@ from dataclasses import field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from armsim import pictures
+from armsim import display
 from armsim.clock import EXACT
 from armsim.control import Controller
 from armsim.errors import UsageError
@@ -123,7 +123,7 @@ class Result(Mapping[str, Any]):
 
     def plot(self, columns: str | Sequence[str] = (), degrees: bool = False) -> Any:
         """The run over time, a figure of matplotlib; see `armsim.plot`, which writes it, too."""
-        return pictures.figures().plot(self, None, columns, degrees)
+        return display.notebook().plot(self, None, columns, degrees)
 
     def __repr__(self) -> str:
         ran = f"{self.scenario.brief}, {self.status}"

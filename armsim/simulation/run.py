@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from armsim import pictures
+from armsim.display import Shown
 from armsim.files.run_folder import RunFolder, new_run_folder
 from armsim.progress import Progress
 from armsim.records import as_plain
@@ -18,7 +18,7 @@ from armsim.simulation.run_files import RunFiles
 from armsim.simulation.summary import RunSummary, summarize
 
 
-class Run(Result):
+class Run(Shown, Result):
     """A finished, interrupted or diverged simulation, with its summary and its files."""
 
     def save(self, folder: str | PathLike[str] | None = None, force: bool = False, degrees: bool = False) -> Path:
@@ -118,11 +118,6 @@ class Run(Result):
         found = {name: self.measures[name] for name in names if name in self.measures}
         found |= measured(self, missing) if missing else {}
         return next(iter(found.values())) if len(names) == len(found) == 1 else found
-
-    def _repr_html_(self) -> str:
-        from armsim.simulation.run_table import run_html
-
-        return run_html(self) + pictures.figures().image_html(self)
 
     def summary(self) -> dict[str, Any]:
         """What the command line prints, as plain data; see `armsim.simulation.summary`."""

@@ -13,10 +13,11 @@ import numpy as np
 from armsim import document
 from armsim.arrays import Array, Mask
 from armsim.batches.runs import Runs
+from armsim.display import Shown
 from armsim.document.base import written
 from armsim.files.study_folder import TUNED
 from armsim.formulas.values import Interval
-from armsim.notebook import counted, html_table
+from armsim.notebook import counted
 from armsim.records import attributes, record
 from armsim.tuning.margins import Margin
 from armsim.tuning.objective import UNMET, Merit
@@ -25,7 +26,7 @@ from armsim.tuning.trials import RESULTS, STAGE
 
 
 @record
-class TuningResult:
+class TuningResult(Shown):
     """Numbers that were found, and where they hold.
 
     Attributes:
@@ -112,10 +113,6 @@ class TuningResult:
     def __repr__(self) -> str:
         least = f"{self.minimise} {self.objective:.6g} after {counted(self.trials.done, 'trial')}"
         return f"TuningResult({self.folder}: {self.status}, {least})"
-
-    def _repr_html_(self) -> str:
-        rows = [(path, self.before[path], value) for path, value in self.values.items()]
-        return html_table(f"{self.name}: {self.minimise} {self.objective:.5g}", ["number", "before", "tuned"], rows)
 
     def summary(self) -> dict[str, Any]:
         """All of it as plain data, but for the curve and the cases one by one, and for how long it took."""

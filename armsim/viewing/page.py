@@ -26,13 +26,13 @@ class Section:
 
     Attributes:
         title: Its heading.
-        text: Lines, in letters of one width.
+        body: In HTML.
         picture: A PNG; none if empty.
         described: What the picture shows, for those who do not see it.
     """
 
     title: str
-    text: str = ""
+    body: str = ""
     picture: bytes = b""
     described: str = ""
 
@@ -60,15 +60,12 @@ def page_text(title: str, data: Mapping[str, Any], above: Sequence[Section] = ()
 
 
 def _section(section: Section) -> str:
-    title, text, described = (in_html(part, "\n") for part in (section.title, section.text, section.described))
-    parts = [f"<h2>{title}</h2>"]
+    parts = [f"<h2>{in_html(section.title)}</h2>"]
     if section.picture:
         parts.append(
-            f'<img alt="{described}" src="data:image/png;base64,{base64.b64encode(section.picture).decode()}">'
+            f'<img alt="{in_html(section.described)}" src="data:image/png;base64,{base64.b64encode(section.picture).decode()}">'
         )
-    if text:
-        parts.append(f"<pre>{text}</pre>")
-    return f'<section class="text">{"".join(parts)}</section>'
+    return f'<section class="text">{"".join(parts)}{section.body}</section>'
 
 
 def embedded(data: Any) -> str:

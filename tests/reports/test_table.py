@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from armsim.reports.table import fixed, number, numbers, shown, table
+from armsim.reports.table import Table, fixed, number, numbers, shown
 
 
 def test_units_stand_after_their_numbers_where_there_is_room():
     assert (
-        table(["joint", "q"], [["R1", ("1", "rad")], ["R10", ("-0.5", "m")]])
+        Table(["joint", "q"], [["R1", ("1", "rad")], ["R10", ("-0.5", "m")]])
         == "joint       q\nR1      1 rad\nR10    -0.5 m"
     )
 
 
 def test_a_common_unit_moves_under_its_heading_where_there_is_none():
-    wide = table(
+    wide = Table(
         ["joint", *"abcdef"],
         [["R1", *[("123456789", "N·m/rad")] * 5, ("1", "m")], ["R2", *[("1", "N·m/rad")] * 5, "-"]],
     )
@@ -27,7 +27,7 @@ def test_a_common_unit_moves_under_its_heading_where_there_is_none():
 
 def test_mixed_units_stay_with_their_numbers():
     rows = [["R1", *[("123456789", "rad")] * 6], ["R2", *[("123456789", "m")] * 6]]
-    text = table(["joint", *"abcdef"], rows)
+    text = Table(["joint", *"abcdef"], rows)
     assert "123456789 rad" in text
     assert "123456789 m" in text
     assert max(map(len, text.splitlines())) <= 80
@@ -35,7 +35,7 @@ def test_mixed_units_stay_with_their_numbers():
 
 def test_what_is_still_too_wide_breaks_into_blocks_that_begin_with_the_first_column():
     names = [f"joint_{i}" for i in range(12)]
-    text = table(["", *names], [[name, *["-0.00012345"] * 12] for name in names])
+    text = Table(["", *names], [[name, *["-0.00012345"] * 12] for name in names])
     assert max(map(len, text.splitlines())) <= 80
     blocks = text.split("\n\n")
     assert len(blocks) == 3

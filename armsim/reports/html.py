@@ -1,0 +1,30 @@
+"""Reports in HTML, for pages and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from armsim.escaping import in_html
+from armsim.reports.table import Line, Table
+from armsim.terminal.streams import MARKS
+
+
+def html(report: Iterable[Line]) -> str:
+    """A report in HTML: its text in letters of one width, its tables with numbers aligned to the right."""
+    parts = []
+    for tables, lines in groupby(report, lambda line: isinstance(line, Table)):
+        if tables:
+            parts += [_table(line) for line in lines if isinstance(line, Table)]
+        elif text := MARKS.sub("", "\n".join(map(str, lines))).strip("\n"):
+            parts += ["<pre>", in_html(text, "\n"), "</pre>"]
+    return "".join(parts)
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{in_html(heading)}</th>" for heading in table.headings)
+    lines = [f"<tr>{head}</tr>"]
+    for first, *others in table.texts:
+        values = "".join(f'<td style="text-align: right">{in_html(value)}</td>' for value in others)
+        lines.append(f"<tr><th>{in_html(first)}</th>{values}</tr>")
+    return f"<table>{''.join(lines)}</table>"
