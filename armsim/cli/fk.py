@@ -70,7 +70,7 @@ def command(robot: str, overrides: Overrides, q: str | None, display: Display) -
 
 def _tables(frames: list[tuple[str, Frame]], angle: str, decimals: int) -> Report:
     """The frames by name, in one table or, with more decimals, in one for each part."""
-    from armsim.reports.table import Table, fixed
+    from armsim.reports.table import ReportTable, fixed
 
     def rows(*parts: tuple[str, str]) -> list[Row]:
         return [
@@ -79,7 +79,13 @@ def _tables(frames: list[tuple[str, Frame]], angle: str, decimals: int) -> Repor
         ]
 
     position, rpy, quaternion = ("position", "m"), ("rpy", angle), ("quaternion", "")
-    tables: Report = ["", Table(["frame", "qw", "qx", "qy", "qz"], rows(quaternion))]
+    tables: Report = ["", ReportTable(["frame", "qw", "qx", "qy", "qz"], rows(quaternion))]
     if decimals > 5:
-        return ["", Table(["frame", "x", "y", "z"], rows(position)), "", Table(["frame", *RPY], rows(rpy)), *tables]
-    return ["", Table(["frame", "x", "y", "z", *RPY], rows(position, rpy)), *tables]
+        return [
+            "",
+            ReportTable(["frame", "x", "y", "z"], rows(position)),
+            "",
+            ReportTable(["frame", *RPY], rows(rpy)),
+            *tables,
+        ]
+    return ["", ReportTable(["frame", "x", "y", "z", *RPY], rows(position, rpy)), *tables]

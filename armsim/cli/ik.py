@@ -24,7 +24,7 @@ from armsim.cli.options import (
 from armsim.errors import UsageError
 from armsim.records import record
 from armsim.reports.state import state_table
-from armsim.reports.table import Table, number
+from armsim.reports.table import ReportTable, number
 from armsim.spatial import quaternion, rotation_rpy
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def command(
             "",
             *state_table(joints, columns, display.degrees, display.digits),
             "",
-            Table(["solution", "branch", "to a limit"], rows),
+            ReportTable(["solution", "branch", "to a limit"], rows),
         ],
     )
     return 0

@@ -9,7 +9,7 @@ import click
 
 from armsim.cli.options import Display, Overrides, display_options, flag, set_option, shipped
 from armsim.notebook import counted
-from armsim.reports.table import Report, Row, Table, measured, number, numbers, sections, wrapped
+from armsim.reports.table import Report, Row, ReportTable, measured, number, numbers, sections, wrapped
 from armsim.terminal.streams import bold
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def report(found: RobotSolids, digits: int) -> Report:
 
 
 def _section(title: str, first: str, headings: tuple[str, ...], rows: list[Row]) -> Report:
-    return [bold(title), Table([first, *headings], rows)]
+    return [bold(title), ReportTable([first, *headings], rows)]
 
 
 def _mass(label: str, mass: float, center: list[float], digits: int) -> Row:

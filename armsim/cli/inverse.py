@@ -27,7 +27,7 @@ from armsim.records import record
 
 if TYPE_CHECKING:
     from armsim.arm.robot import Robot
-    from armsim.reports.table import Report, Table
+    from armsim.reports.table import Report, ReportTable
 
 
 @record
@@ -243,13 +243,13 @@ def _along(arm: Robot, files: TrajectoryFiles, wrenches: bool, display: Display)
     return 0
 
 
-def _extremes(headings: list[str], rows: Any) -> Table:
+def _extremes(headings: list[str], rows: Any) -> ReportTable:
     """The extremes of every column but the time, and their times."""
-    from armsim.reports.table import Table, measured, number
+    from armsim.reports.table import ReportTable, measured, number
 
     t = rows[:, 0]
     cells = []
     for heading, column in zip(headings[1:], rows.T[1:], strict=True):
         ends = [column.argmin(), column.argmax()]
         cells.append([heading, *(part for k in ends for part in (number(column[k], 10), measured(t[k], "s", 10)))])
-    return Table(["column", "least", "at", "greatest", "at"], cells)
+    return ReportTable(["column", "least", "at", "greatest", "at"], cells)

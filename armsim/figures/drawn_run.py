@@ -233,6 +233,9 @@ def _of_blocks(order: list[str], blocks: Callable[[], Iterator[Array]]) -> RowTa
 
 def _in_memory(run: Result) -> DrawnRun:
     def blocks() -> Iterator[Array]:
+        if isinstance(run, Recording):  # whose rows have more numbers than columns
+            yield np.column_stack([run.t, run.table])
+            return
         for first, block in run.rows.blocks():
             rows = np.asarray(block).reshape(-1, len(run.columns))
             yield np.column_stack([run.t[first : first + len(rows)], rows])

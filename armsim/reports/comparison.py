@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from armsim.reports.table import Report, Row, Table, joint_unit, shown, wrapped
+from armsim.reports.table import Report, Row, ReportTable, joint_unit, shown, wrapped
 
 if TYPE_CHECKING:
     from armsim.recording.compare import ComparedSeries
@@ -108,14 +108,14 @@ def difference_table(comparison: Comparison, verbose: bool) -> Report:
         allowed = [] if not tolerant else ["-" if d.tolerance is None else small(d.tolerance)]
         rows.append([_name(d), *sizes, *allowed, began])
     headings = ["difference", "final", "rms", "largest", *(["tolerance"] if tolerant else []), "began"]
-    lines: Report = [Table(headings, rows)]
+    lines: Report = [ReportTable(headings, rows)]
     others = [d.column.quantity for d in comparison.differences if d.began is not None and d not in shown]
     if others:
         lines.append(f"also differing: {', '.join(dict.fromkeys(others))}\n(-v shows every column)")
     return lines
 
 
-def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> Table:
+def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> ReportTable:
     """How far a model drifts from a log, per joint and horizon."""
     headings = ["joint"]
     for horizon in followed.horizons:
@@ -129,7 +129,7 @@ def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> Table:
             drifts = (horizon.final[i], horizon.largest[i])
             row += [(small(shown(drift, joint.type, degrees), digits), unit) for drift in drifts]
         rows.append(row)
-    return Table(headings, rows)
+    return ReportTable(headings, rows)
 
 
 def feedback_lines(followed: Followed, degrees: bool, digits: int = 4) -> Report:

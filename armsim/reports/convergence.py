@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from armsim.errors import spelled
 from armsim.reports.comparison import small
-from armsim.reports.table import Cell, Report, Row, Table, wrapped
+from armsim.reports.table import Cell, Report, Row, ReportTable, wrapped
 
 if TYPE_CHECKING:
     from armsim.convergence.errors import Convergence, MethodConvergence
@@ -54,7 +53,7 @@ def _trials(method: MethodConvergence, unit: str, verbose: bool) -> Report:
         time = "-" if s.diverged else seconds(s.seconds)
         rows.append([f"{setting(method.knob, s.value)}{mark}", str(s.steps), error, order, time])
     legend = [f"* the scenario's own {method.knob}"] if method.at_own is not None else []
-    return [Table([method.knob, "steps", "error", _power(method), "loop time"], rows), *legend]
+    return [ReportTable([method.knob, "steps", "error", _power(method), "loop time"], rows), *legend]
 
 
 def _power(method: MethodConvergence) -> str:
@@ -124,8 +123,9 @@ def _notes(method: MethodConvergence, found: Convergence) -> list[str]:
             "shorter duration"
         )
     if method.verdict in ("budget", "interrupted"):
-        why = f"not settled within {found.budget:g} s of runs ({spelled('--budget', 'budget')})"
-        why = "interrupted" if method.verdict == "interrupted" else why
+        why = f"not settled within {found.budget:g} s of runs (--budget)"
+        if method.verdict == "interrupted":
+            why = "interrupted"
         expected = method.expected(found.accuracy)
         more = ""
         if expected is not None:
@@ -161,7 +161,7 @@ def _costs(found: Convergence) -> Report:
     heading = "own error" if own_value is None else f"at {setting(found.methods[0].knob, own_value)}"
     tolerant = any(method.knob != "dt" and method.order is not None for method in found.methods)
     legend = ["* the power of rtol with which the error falls"] if tolerant else []
-    return [Table(["method", "order", heading, "cheapest", "steps", "loop time"], rows), *legend]
+    return [ReportTable(["method", "order", heading, "cheapest", "steps", "loop time"], rows), *legend]
 
 
 def _grown(rate: float) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armsim.reports.table import Report, Row, Table, joint_unit, measured, number, wrapped
+from armsim.reports.table import Report, Row, ReportTable, joint_unit, measured, number, wrapped
 
 if TYPE_CHECKING:
     from armsim.identification.excite import Excitation
@@ -49,7 +49,7 @@ def report(found: Excitation, digits: int = 5, written: Sequence[str] = ()) -> R
     return [*lines, *(f"written {path}" for path in written)]
 
 
-def _joints(found: Excitation, digits: int) -> Table:
+def _joints(found: Excitation, digits: int) -> ReportTable:
     q, qd, qdd = found.motion.at(np.linspace(0.0, found.motion.period, 2001))
     speed, acceleration = np.abs(qd).max(axis=0), np.abs(qdd).max(axis=0)
     columns = {"from": (q[0], ""), "least": (q.min(axis=0), ""), "greatest": (q.max(axis=0), "")}
@@ -58,13 +58,13 @@ def _joints(found: Excitation, digits: int) -> Table:
         [name, *(measured(float(x[i]), joint_unit(kind, False, rate), digits) for x, rate in columns.values())]
         for i, (name, kind) in enumerate(zip(found.joints, found.types, strict=True))
     ]
-    return Table(["joint", *columns], rows)
+    return ReportTable(["joint", *columns], rows)
 
 
-def _numbers(found: Excitation, digits: int) -> Table:
+def _numbers(found: Excitation, digits: int) -> ReportTable:
     rows: list[Row] = []
     for x in found.numbers:
         known = np.isfinite(x.deviation)
         share = f"{x.interval / abs(x.value):.2%}" if known and x.value else "-"
         rows.append([x.path, measured(x.value, x.unit, digits), number(x.interval, 3) if known else "unseen", share])
-    return Table(["number", "in the file", "95 % interval ±", "of it"], rows)
+    return ReportTable(["number", "in the file", "95 % interval ±", "of it"], rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from armsim.batches.gradients import Gradients
-from armsim.reports.table import Report, Table, number, wrapped
+from armsim.reports.table import Report, ReportTable, number, wrapped
 
 
 def report(found: Gradients, digits: int = 5) -> Report:
@@ -15,7 +15,7 @@ def report(found: Gradients, digits: int = 5) -> Report:
     """
     lines: Report = [wrapped(f"{found.scenario} by {found.method}, steps of {found.dt:g} s"), ""]
     values = zip(found.measures, found.values.tolist(), found.units, strict=True)
-    lines.append(Table(["measure", "value", ""], [[name, number(x, digits), unit] for name, x, unit in values]))
+    lines.append(ReportTable(["measure", "value", ""], [[name, number(x, digits), unit] for name, x, unit in values]))
     titles = [str(i + 1) for i in range(len(found.measures))] if _wide(found) else list(found.measures)
     if titles != list(found.measures):
         lines += ["", wrapped(", ".join(f"{i} is {name}" for i, name in zip(titles, found.measures, strict=True)))]
@@ -25,7 +25,7 @@ def report(found: Gradients, digits: int = 5) -> Report:
             [path, " ".join(filter(None, [number(x, digits), unit])), *(number(y, digits) for y in column)]
             for (path, x, unit), column in zip(numbers, matrix.T.tolist(), strict=True)
         ]
-        lines += ["", Table([what, "at", *titles], rows)]
+        lines += ["", ReportTable([what, "at", *titles], rows)]
     if found.still:
         names = ", ".join(found.still)
         lines += ["", wrapped(f"no small change changes {names}: it counts steps, or depends on none of these numbers")]

@@ -6,22 +6,22 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from armsim.escaping import in_html
-from armsim.reports.table import Line, Table
+from armsim.reports.table import Line, ReportTable
 from armsim.terminal.streams import MARKS
 
 
 def html(report: Iterable[Line]) -> str:
     """A report in HTML: its text in letters of one width, its tables with numbers aligned to the right."""
     parts = []
-    for tables, lines in groupby(report, lambda line: isinstance(line, Table)):
+    for tables, lines in groupby(report, lambda line: isinstance(line, ReportTable)):
         if tables:
-            parts += [_table(line) for line in lines if isinstance(line, Table)]
+            parts += [_table(line) for line in lines if isinstance(line, ReportTable)]
         elif text := MARKS.sub("", "\n".join(map(str, lines))).strip("\n"):
             parts += ["<pre>", in_html(text, "\n"), "</pre>"]
     return "".join(parts)
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     head = "".join(f"<th>{in_html(heading)}</th>" for heading in table.headings)
     lines = [f"<tr>{head}</tr>"]
     for first, *others in table.texts:

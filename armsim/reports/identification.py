@@ -8,7 +8,7 @@ from armsim.identification.estimate import Estimate, label, named
 from armsim.identification.identification import Identification
 from armsim.recording.follow import Horizon
 from armsim.reports.comparison import small
-from armsim.reports.table import Report, Row, Table, joint_unit, measured, number, shown, wrapped
+from armsim.reports.table import Report, Row, ReportTable, joint_unit, measured, number, shown, wrapped
 
 MOST_CLOSE = 5  # pairs that are told
 
@@ -26,10 +26,10 @@ def report(found: Identification, degrees: bool = False, verbose: bool = False) 
         f"fitted   {found.windows} windows of {found.window:.3g} s in {found.steps} steps",
         *(wrapped(f"* {note}") for log in found.logs for note in log.notes),
         "",
-        Table(["", "file", "found", "± (95 %)"], [_row(one, digits) for one in found.estimates]),
+        ReportTable(["", "file", "found", "± (95 %)"], [_row(one, digits) for one in found.estimates]),
         "",
         *(wrapped(f"* {note}") for note in notes(found)),
-        Table(
+        ReportTable(
             ["left over", "rms", "slow part", "sensor's noise", "resolution"],
             [
                 [
@@ -111,7 +111,7 @@ def _drifts(found: Identification, degrees: bool) -> Report:
     how = "before and after" + (
         ", and after by what the controller commands that sees its positions" if found.fed else ""
     )
-    return [wrapped(f"Drift on {where}, restarted for each window, {how}:"), Table(headings, rows)]
+    return [wrapped(f"Drift on {where}, restarted for each window, {how}:"), ReportTable(headings, rows)]
 
 
 def _spans(horizons: Sequence[Horizon]) -> list[str]:

@@ -30,7 +30,7 @@ from armsim.reports.state import friction_notes, nominal_notes, state_table
 from armsim.reports.table import (
     Cell,
     Report,
-    Table,
+    ReportTable,
     fixed,
     force_unit,
     joint_unit,
@@ -148,12 +148,16 @@ def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, dig
         )
     if "droop" in headings:
         notes.append("droop: what gravity leaves at rest, gravity torque / stiffness")
-    lines: Report = [bold("Control"), Table(["joint", *headings], cells), *(wrapped(f"* {note}") for note in notes)]
+    lines: Report = [
+        bold("Control"),
+        ReportTable(["joint", *headings], cells),
+        *(wrapped(f"* {note}") for note in notes),
+    ]
     if command.axes is not None:
         types = ("revolute" if axis.name.startswith("r") else "prismatic" for axis in command.axes)
         gains = [(axis.name, _gains(axis, type, command.law)) for axis, type in zip(command.axes, types, strict=True)]
         headings, cells = _columns(gains, digits, ())
-        lines = [bold(f"Control of {command.tool}"), Table(["axis", *headings], cells), "", *lines]
+        lines = [bold(f"Control of {command.tool}"), ReportTable(["axis", *headings], cells), "", *lines]
     return lines
 
 
@@ -185,7 +189,7 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> list
         rows: list[list[Cell]] = [
             [of.name, of.link, *((fixed(x, digits), "m") for x in of.position)] for of in facts.frames
         ]
-        parts.append([bold("Frames, in their links"), Table(["frame", "link", "x", "y", "z"], rows)])
+        parts.append([bold("Frames, in their links"), ReportTable(["frame", "link", "x", "y", "z"], rows)])
     parts += _at_pose(facts, rotors, degrees, digits, where)
     if facts.couplings:
         title = "Elastic couplings there, other joints free; `by rotor`: over the rotor's inertia"
@@ -199,7 +203,7 @@ def _robot(facts: RobotOverview, degrees: bool, digits: int, where: str) -> list
             for of in facts.contacts
         ]
         title = "Contacts there: effective mass of the arm, and how it bounces on the surface"
-        parts.append([bold(title), Table(["contact", *(key.replace("_", " ") for key in units)], cells)])
+        parts.append([bold(title), ReportTable(["contact", *(key.replace("_", " ") for key in units)], cells)])
     return parts
 
 
@@ -221,7 +225,7 @@ def _at_pose(facts: RobotOverview, rotors: bool, degrees: bool, digits: int, whe
     for name, values, unit in (*turns, ("quaternion w x y z", tool.quaternion, "")):
         lines.append(f"{name:<18}  {'  '.join(fixed(x, digits) for x in values)} {unit}".rstrip())
     notes += nominal_notes(pose.above_nominal, "this pose")
-    return [[bold(f"What holds it at {where}"), *held, *notes], [bold(title), Table(["", *names], rows)], lines]
+    return [[bold(f"What holds it at {where}"), *held, *notes], [bold(title), ReportTable(["", *names], rows)], lines]
 
 
 def _columns(rows: list[tuple[str, Row]], digits: int, dull: Sequence[str]) -> tuple[list[str], list[list[Cell]]]:
@@ -235,7 +239,7 @@ def _columns(rows: list[tuple[str, Row]], digits: int, dull: Sequence[str]) -> t
     return headings, cells
 
 
-def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> Table:
+def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> ReportTable:
     width = max(len(joint.name) for joint in joints)
     rows: list[tuple[str, Row]] = []
     for joint in joints:
@@ -282,9 +286,9 @@ def _joint_notes(joints: list[JointFacts], degrees: bool) -> list[str]:
     return notes
 
 
-def _joint_rows(rows: list[tuple[str, Row]], digits: int) -> Table:
+def _joint_rows(rows: list[tuple[str, Row]], digits: int) -> ReportTable:
     headings, cells = _columns(rows, digits, SIDE_EFFECTS)
-    return Table(["joint", *headings], cells)
+    return ReportTable(["joint", *headings], cells)
 
 
 def _motor_row(motor: MotorFacts) -> Row:
@@ -326,7 +330,7 @@ def _coupling_row(of: CouplingFacts, type: str, degrees: bool) -> Row:
     }
 
 
-def _link_table(facts: RobotOverview, digits: int) -> Table:
+def _link_table(facts: RobotOverview, digits: int) -> ReportTable:
     items: list[tuple[str, BodyInertia]] = [(link.name, link) for link in facts.links]
     if facts.payloads:
         items += [(f"{of.name}, in {of.frame}", of) for of in facts.payloads]
@@ -337,7 +341,7 @@ def _link_table(facts: RobotOverview, digits: int) -> Table:
         com = [(x, "m") for x in numbers(link.com, digits)]
         tensor = numbers([link.about_com.xx, link.about_com.yy, link.about_com.zz], digits)
         rows.append([name, measured(link.mass, "kg", digits), *com, *((x, "kg·m²") for x in tensor)])
-    return Table(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
+    return ReportTable(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
 
 
 def origin_in_degrees(origin: Origin) -> Origin:

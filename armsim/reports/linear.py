@@ -14,7 +14,7 @@ from armsim.linear.model import LinearModel
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import LinearSystem
 from armsim.reports.state import state_table
-from armsim.reports.table import Line, Report, Row, Table, joint_unit, measured, number, wrapped
+from armsim.reports.table import Line, Report, Row, ReportTable, joint_unit, measured, number, wrapped
 from armsim.stability.advice import listed
 from armsim.stability.step_modes import stable_steps
 
@@ -117,16 +117,16 @@ def _modes(heading: str, system: LinearSystem, digits: int) -> Line:
         real, imag = mode.rate.real, mode.rate.imag
         rate = f"{number(real, digits)} ± {number(imag, digits)}i" if imag else number(real, digits)
         rows.append([mode.words, rate, ", ".join(mode.joints)])
-    return Table([heading, "rate 1/s", "mostly"], rows) if rows else f"{heading}: nothing can move"
+    return ReportTable([heading, "rate 1/s", "mostly"], rows) if rows else f"{heading}: nothing can move"
 
 
-def _couplings(model: LinearModel, digits: int) -> Table:
+def _couplings(model: LinearModel, digits: int) -> ReportTable:
     """Resonance and antiresonance of every elastic coupling."""
     rows: list[Row] = []
     for of in model.couplings:
         pair = (of.antiresonance, of.resonance)
         rows.append([of.joint, *(measured(x, "Hz", digits) for x in pair), number(of.ratio, digits)])
-    return Table(["coupling of", "antiresonance", "resonance", "inertia ratio"], rows)
+    return ReportTable(["coupling of", "antiresonance", "resonance", "inertia ratio"], rows)
 
 
 def _margins(model: LinearModel, digits: int) -> Report:
@@ -139,15 +139,15 @@ def _margins(model: LinearModel, digits: int) -> Report:
         rows.append([*row, number(found.Ms.margin, digits), number(found.Mt.margin, digits)])
     headings = ["margins", "gain", "at", "lower gain", "at", "phase", "at", "delay", "Ms", "Mt"]
     unstable = "! the closed loop is unstable: these are crossovers, and no margins"
-    return [Table(headings, rows), *([] if found.stable else [unstable])]
+    return [ReportTable(headings, rows), *([] if found.stable else [unstable])]
 
 
-def _bode(joint: str, loop: JointLoop, digits: int) -> Table:
+def _bode(joint: str, loop: JointLoop, digits: int) -> ReportTable:
     rows: list[Row] = [
         [f"{f:g} Hz", measured(size, "dB", digits), measured(phase, "deg", digits)]
         for f, size, phase in zip(*loop.bode_by_decades())
     ]
-    return Table([f"loop of {joint}", "magnitude", "phase"], rows)
+    return ReportTable([f"loop of {joint}", "magnitude", "phase"], rows)
 
 
 def _reach(model: LinearModel) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from armsim.reports.table import Cell, Report, Row, Table, force_unit, joint_unit, number, wrapped
+from armsim.reports.table import Cell, Report, Row, ReportTable, force_unit, joint_unit, number, wrapped
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.merit import ArmFigures
 from armsim.simulation.problems import HotWinding, LongAtLimit, NotFollowed, OverNominalCurrent, Unsettled
@@ -147,7 +147,7 @@ def figure_table(joints: Sequence[JointSummary], figures: ArmFigures, degrees: b
     """All figures of the joints, for -v."""
     keys = [key for key in COLUMNS if _having(joints, key)]
     rows: list[Row] = [[joint.name, *(_cell(joint, key, degrees) for key in keys)] for joint in joints]
-    lines: Report = [Table(["joint", *(COLUMNS[key] for key in keys)], rows)] if keys else []
+    lines: Report = [ReportTable(["joint", *(COLUMNS[key] for key in keys)], rows)] if keys else []
     for joint in joints:
         for kind, at in (joint.figures.limits if joint.figures else {}).items():
             share = number(100 * at.share, 3)

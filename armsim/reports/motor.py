@@ -11,7 +11,7 @@ from armsim.reports.table import (
     Cell,
     Report,
     Row,
-    Table,
+    ReportTable,
     force_unit,
     joint_cell,
     joint_unit,
@@ -70,7 +70,7 @@ def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bo
     lines: Report = [
         f"{name}: what its motors leave for the arm, at the joints",
         "",
-        Table([*headings, *(f"of {key}" for key in limits), *(["of nominal"] if rated else [])], rows),
+        ReportTable([*headings, *(f"of {key}" for key in limits), *(["of nominal"] if rated else [])], rows),
         wrapped("* holding: at the initial pose; of stall, of its limits: the share of what the motor can do at most"),
     ]
     lines += [line for motor in found for line in _hot(motor.joint, motor.holding)]
@@ -102,7 +102,7 @@ def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> Repo
         speed = f"{number(shown(point.speed, type, degrees), digits)} {rate}"
         rows.append([speed, *cells, _percent(point.efficiency)])
     if rows:
-        lines += ["", Table(["speed", "torque", "current", "power", "electrical", "efficiency"], rows)]
+        lines += ["", ReportTable(["speed", "torque", "current", "power", "electrical", "efficiency"], rows)]
     lines += ["", f"stall torque   {number(stall.torque, digits)} {force} at {number(stall.current, digits)} A"]
     end, best = found.no_load, found.most_power
     if end is not None and best is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armsim.clock import seconds
-from armsim.reports.table import Report, Row, Table, number, sections, wrapped
+from armsim.reports.table import Report, Row, ReportTable, number, sections, wrapped
 
 if TYPE_CHECKING:
     from armsim.planning.result import LimitMargin, MotionPlan, PlanSummary
@@ -69,7 +69,7 @@ def _share(one: LimitMargin) -> float:
     return 1.0 if one.lower is not None and one.least <= one.lower + (1.0 - NEAR) else 0.0
 
 
-def _limits(shown: list[LimitMargin] | tuple[LimitMargin, ...]) -> Table:
+def _limits(shown: list[LimitMargin] | tuple[LimitMargin, ...]) -> ReportTable:
     rows: list[Row] = [
         [
             f"{one.quantity} {one.of}",
@@ -77,4 +77,4 @@ def _limits(shown: list[LimitMargin] | tuple[LimitMargin, ...]) -> Table:
         ]
         for one in shown
     ]
-    return Table(["limit", "lower", "least", "greatest", "upper"], rows)
+    return ReportTable(["limit", "lower", "least", "greatest", "upper"], rows)

@@ -12,7 +12,7 @@ from armsim.reports.state import rigid_notes
 from armsim.reports.table import (
     Report,
     Row,
-    Table,
+    ReportTable,
     force_unit,
     joint_cell,
     joint_unit,
@@ -57,7 +57,7 @@ def report(planned: PlannedMotion, degrees: bool = False, verbose: bool = False)
     return lines
 
 
-def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> Table:
+def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> ReportTable:
     """From where to where each joint moves, or between which positions if it comes back; and its peaks."""
     returns = any(joint.greatest - joint.least > abs(joint.last - joint.first) + 1e-9 for joint in planned.joints)
     ends = {"first": "from", "last": "to"}
@@ -72,7 +72,7 @@ def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> Table:
             row += [joint_cell(peak.value, type, degrees, digits, rate), measured(peak.t, "s", digits)]
         torque = joint.torque
         rows.append([*row, measured(torque.value, force_unit(type), digits), measured(torque.t, "s", digits)])
-    return Table(["joint", *places.values(), "speed", "at", "acceleration", "at", "torque", "at"], rows)
+    return ReportTable(["joint", *places.values(), "speed", "at", "acceleration", "at", "torque", "at"], rows)
 
 
 def tool_lines(tool: ToolExcursion, types: Mapping[str, str], degrees: bool) -> list[str]:
@@ -100,7 +100,7 @@ def fastest_lines(planned: PlannedMotion, verbose: bool) -> Report:
         [f"{it.quantity} of {it.joint}", measured(it.from_s, "s"), measured(it.to_s, "s")] for it in told
     ]
     more = f"and {len(found) - len(told)} more, shorter: --verbose" if len(told) < len(found) else ""
-    lines: Report = ["", Table(["limit that binds", "from", "to"], rows), *([more] if more else []), ""]
+    lines: Report = ["", ReportTable(["limit that binds", "from", "to"], rows), *([more] if more else []), ""]
     return lines + [
         wrapped(
             f"! {it.joint} could not stand still from t = {number(it.from_s)} s to {number(it.to_s)} s: the limit of its "

@@ -8,7 +8,7 @@ from armsim.clock import seconds
 from armsim.model import JOINT_TYPES
 from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
-from armsim.reports.table import Report, Row, Table, fixed, force_unit, joint_unit, measured, number, wrapped
+from armsim.reports.table import Report, Row, ReportTable, fixed, force_unit, joint_unit, measured, number, wrapped
 from armsim.simulation.angles import turned
 from armsim.simulation.energy_balance import EnergyBalance
 from armsim.simulation.joint_summary import JointSummary
@@ -176,7 +176,7 @@ def in_unit(summary: RunSummary, degrees: bool) -> RunSummary:
     return found
 
 
-def _joint_table(joints: list[JointSummary], degrees: bool, digits: int) -> Table:
+def _joint_table(joints: list[JointSummary], degrees: bool, digits: int) -> ReportTable:
     columns = {"final q": "q"}
     if joints[0].target is not None:
         columns |= {"target": "target", "error": "error"}
@@ -196,7 +196,7 @@ def _joint_table(joints: list[JointSummary], degrees: bool, digits: int) -> Tabl
             current = joint.peak_current
             row.append(measured(current, "A", digits))
         rows.append(row)
-    return Table(["joint", *columns, "peak torque", *(["peak current"] if powered else [])], rows)
+    return ReportTable(["joint", *columns, "peak torque", *(["peak current"] if powered else [])], rows)
 
 
 def _moment_notes(summary: RunSummary) -> list[str]:

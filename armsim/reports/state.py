@@ -10,7 +10,7 @@ from armsim.actuation.elastic_drive import elastic_joints, rigid_reasons
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm, Joint
-from armsim.reports.table import Report, Row, Table, force_unit, joint_unit, number, numbers, shown, wrapped
+from armsim.reports.table import Report, Row, ReportTable, force_unit, joint_unit, number, numbers, shown, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.inverse import Derived
@@ -44,10 +44,10 @@ def state_table(
             kind = joint.type
             unit = joint_unit(kind, degrees, RATES[what]) if what in RATES else JOINT_TYPES[kind].unit_of(what)
             row.append("-" if value is None else (text, unit))
-    return [Table(["joint", *wanted], rows), *notes]
+    return [ReportTable(["joint", *wanted], rows), *notes]
 
 
-def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> Table:
+def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> ReportTable:
     """What base, joints and frames carry: a line each.
 
     Args:
@@ -60,7 +60,7 @@ def wrench_table(wrenches: Mapping[str, Wrench], digits: int) -> Table:
     ]
     from armsim.plant.column_kinds import WRENCH
 
-    return Table(["at", *WRENCH], rows)
+    return ReportTable(["at", *WRENCH], rows)
 
 
 def friction_notes(slipping: Sequence[str] | None, count: int) -> list[str]:

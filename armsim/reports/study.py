@@ -11,7 +11,7 @@ import numpy as np
 from armsim.batches.runs import COMPLETE, Runs
 from armsim.batches.table_text import INDEX, REASON, STATUS
 from armsim.notebook import counted
-from armsim.reports.table import Report, Table, number, wrapped
+from armsim.reports.table import Report, ReportTable, number, wrapped
 
 LEADING = 5  # runs that are shown where no number is asked for
 FIRST = 10  # runs that a notebook shows
@@ -54,7 +54,7 @@ def of_runs(found: Runs) -> Report:
     columns = [map(worded, found[name][:FIRST].tolist()) for name in names]
     indices = map(str, range(found.first, found.first + FIRST))
     rows = [list(row) for row in zip(indices, *columns, strict=False)]
-    return [repr(found), Table(["run", *names], rows)]
+    return [repr(found), ReportTable(["run", *names], rows)]
 
 
 def leading(found: Runs, best: Sequence[dict[str, Any]], by: str, largest: bool) -> Report:
@@ -64,7 +64,7 @@ def leading(found: Runs, best: Sequence[dict[str, Any]], by: str, largest: bool)
     names = [name for name in best[0] if name not in (INDEX, STATUS, REASON)]
     rows = [[str(run[INDEX]), *(worded(run[name]) for name in names)] for run in best]
     title = f"{'largest' if largest else 'least'} {by}, of {counted(found.done, 'run')}"
-    return [title, Table(["run", *names], rows)]
+    return [title, ReportTable(["run", *names], rows)]
 
 
 def worded(value: Any) -> str:

@@ -16,7 +16,7 @@ from armsim.reports.drawn_section import drawn
 from armsim.reports.html import html
 from armsim.reports.simulation import account
 from armsim.reports.study import failures_of, leading, report, worded
-from armsim.reports.table import Report, Table, wrapped
+from armsim.reports.table import Report, ReportTable, wrapped
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate
 from armsim.studies.results import load_study
@@ -83,7 +83,7 @@ def _asked(study: Study, found: Runs) -> Report:
     lines += [wrapped(f"set      {path} = {value}") for path, value in study.overrides.items()]
     lines.append(f"runs     {count}" + ("" if study.design.method == GRID else f", seed {study.design.seed}"))
     lines += [wrapped(f"measure  {', '.join(found.measures)}"), ""]
-    return [*lines, Table(["varied", "values"], [[path, str(of)] for path, of in study.design.axes.items()])]
+    return [*lines, ReportTable(["varied", "values"], [[path, str(of)] for path, of in study.design.axes.items()])]
 
 
 def _reasons(found: Runs) -> Iterator[str]:

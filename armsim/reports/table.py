@@ -15,7 +15,7 @@ Row = list[Cell]
 
 
 @record
-class Table:
+class ReportTable:
     """A table: the first column is left-aligned, the others right-aligned.
 
     As text, units stand after their numbers. Where that is too wide, a column's common unit goes under its heading; where that
@@ -56,7 +56,7 @@ class Table:
         ]
 
 
-Line = str | Table
+Line = str | ReportTable
 Report = list[Line]  # a line may be several, as `wrapped` makes them
 
 

@@ -13,7 +13,7 @@ from armsim.files.study_folder import TUNED
 from armsim.files.yaml_writer import block
 from armsim.formulas.quantity import plain_number
 from armsim.notebook import counted
-from armsim.reports.table import Report, Table, number, sections, wrapped
+from armsim.reports.table import Report, ReportTable, number, sections, wrapped
 from armsim.tuning.causes import CONTROL, SAMPLING, STEP, UNKNOWN
 from armsim.tuning.margins import DELAY, FACTOR, MASS, Margin
 from armsim.tuning.result import TuningResult
@@ -94,14 +94,14 @@ def _where(found: TuningResult) -> list[str]:
     return lines
 
 
-def _numbers(found: TuningResult) -> Table:
+def _numbers(found: TuningResult) -> ReportTable:
     """The numbers as a table, with their margins."""
     margins = {margin.name: margin for margin in found.margins}
     rows = [
         [path, number(found.before[path]), number(value), _range(margins.get(path))]
         for path, value in found.values.items()
     ]
-    return Table(["number", "before", "tuned", "holds with times"], rows)
+    return ReportTable(["number", "before", "tuned", "holds with times"], rows)
 
 
 def _range(margin: Margin | None) -> str:
@@ -126,7 +126,7 @@ def _others(found: TuningResult) -> Report:
             rows.append([what, f"up to {'>' if margin.open_high else ''}{number(margin.high, 3)} {unit}"])
     asked = any(margin.unit == DELAY for margin in found.margins)
     note = "no margin of delay: `control` has no `period`, or cases have delays of their own"
-    return [Table(["it also holds with", ""], rows), *([] if asked else [note])]
+    return [ReportTable(["it also holds with", ""], rows), *([] if asked else [note])]
 
 
 def _control(found: TuningResult) -> Report:

@@ -283,7 +283,7 @@ def test_with_a_budget_the_summary_tells_how_long_plans_take_and_how_many_take_t
     hurried = armsim.simulate(two_link(), {"control.budget": 1e-9})
     assert hurried.facts.plans.missed == len(run.t)
     assert hurried.table.tolist() == run.table.tolist()
-    told = "\n".join(outcome(hurried.facts, degrees=False, verbose=False))
+    told = "\n".join(map(str, outcome(hurried.facts, degrees=False, verbose=False)))
     assert "`control.misses: {share: 1}`" in told
     assert armsim.simulate(two_link()).facts.plans is None
 

@@ -139,7 +139,7 @@ def test_the_page_shows_what_is_written_and_its_first_program_holds_the_arm(tmp_
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text(encoding="utf-8")
     output = re.search(r"<!-- output: armsim export arm5 --to c -o arm5_c -->\n```text\n(.*?)```", page, re.DOTALL)[1]
-    done = report(library.export("arm5", "c", "arm5_c"))
+    done = "\n".join(map(str, report(library.export("arm5", "c", "arm5_c"))))
     assert re.sub(r"by \S+", "by cc", done) + "\n" == output  # or another compiler
     (tmp_path / "main.c").write_text(re.search(r"```c\n(.*?)```", page, re.DOTALL)[1])
     succeeds(["gcc", "-std=c99", *STRICT, "-Iarm5_c", "main.c", "arm5_c/arm5.c", "-o", "main", "-lm"], tmp_path)

@@ -230,8 +230,9 @@ def test_a_run_in_parquet_is_drawn_as_well(run, figure, tmp_path):
 
 def test_a_recording_is_drawn_with_its_inputs(tmp_path):
     recording = armsim.record("arm5_hold_pi", {"duration": 0.05})
-    figure = plot(recording.save(tmp_path / "recorded"))
-    assert [axis.get_ylabel() for axis in figure.axes][:3] == ["position [rad]", "velocity [rad/s]", "voltage [V]"]
+    for given in (recording, recording.save(tmp_path / "recorded")):
+        labels = [axis.get_ylabel() for axis in plot(given).axes]
+        assert labels[:3] == ["position [rad]", "velocity [rad/s]", "voltage [V]"]
 
 
 def test_runs_that_ended_early_are_drawn_as_far_as_they_went_and_it_is_said():

@@ -62,7 +62,8 @@ def test_a_joint_that_friction_holds_swings_on_no_held_rotor_but_its_rotor_does(
 
 def test_what_linearize_tells_has_the_pairs_and_the_rotors():
     model = armsim.linearize(scenario(part("A", 900), part("B", 500)), at=0.0)
-    found, text = summarize(model, None, None), report(model, None, None, None, None, 5)
+    found = summarize(model, None, None)
+    text = "\n".join(map(str, report(model, digits=5)))
     assert [of["joint"] for of in found["couplings"]] == ["A", "B"]
     assert [joint["name"] for joint in found["joints"]] == ["A", "B", "motor_A", "motor_B"]
     assert [joint["command"] is None for joint in found["joints"]] == [True, True, False, False]

@@ -162,7 +162,7 @@ def test_a_recording_is_a_run_with_its_full_state(case, tmp_path):
     same(pickle.loads(pickle.dumps(found)), recording)
     assert armsim.replay(found).comparison.equal
     assert found.steps_chosen == recording.steps_chosen
-    assert "qd5" in found._repr_html_()
+    assert f"samples  {found.count}, each with {len(found.slots)} numbers" in found._repr_html_()
     with pytest.raises(UsageError, match="a recording, which has samples alone"):
         found.measure("rms_error_R1")
     with pytest.raises(UsageError, match="a recording in radians"):

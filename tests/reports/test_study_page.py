@@ -31,7 +31,10 @@ def reported(folder, **options):
     armsim.report(folder, page, force=True, **options)
     text = page.read_text(encoding="utf-8")
     sections = re.findall(r'<section class="text"><h2>(.*?)</h2>(.*?)</section>', text, re.DOTALL)
-    found = {html.unescape(title): html.unescape(re.sub("<.*?>", "", body)) for title, body in sections}
+    found = {
+        html.unescape(title): html.unescape(re.sub("<.*?>", " ", body.replace("</tr>", "\n")))
+        for title, body in sections
+    }
     data = json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
     return found, data, re.findall(r'src="data:image/png;base64,([^"]*)"', text)
 
@@ -51,7 +54,7 @@ def test_a_report_of_a_study_has_what_was_asked_its_failures_and_its_best_run(fo
     assert re.search(r"control\.kp\[1\] +20,60,40", asked)
     assert "6 of 6: 3 complete, 3 refused" in found["What came of it"]
     assert re.search(r"(?s)! 3 runs refused: .*whole multiple of dt.*\(run 1, 3, 5\)", found["What came of it"])
-    first = found["The best runs"].splitlines()[2].split()
+    first = found["The best runs"].splitlines()[1].split()
     assert first[:3] == [best["index"], best["control.kp[1]"], best["integrator.dt"]]
     assert f"Run {best['index']} in motion" in found
     assert base64.b64decode(pictures[0]).startswith(b"\x89PNG")

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import pytest
 
-from armsim.reports.table import Table, fixed, number, numbers, shown
+from armsim.reports.html import html
+from armsim.reports.table import ReportTable, fixed, number, numbers, shown
+from armsim.terminal.streams import bold
 
 
 def test_units_stand_after_their_numbers_where_there_is_room():
     assert (
-        Table(["joint", "q"], [["R1", ("1", "rad")], ["R10", ("-0.5", "m")]])
+        str(ReportTable(["joint", "q"], [["R1", ("1", "rad")], ["R10", ("-0.5", "m")]]))
         == "joint       q\nR1      1 rad\nR10    -0.5 m"
     )
 
 
 def test_a_common_unit_moves_under_its_heading_where_there_is_none():
-    wide = Table(
-        ["joint", *"abcdef"],
-        [["R1", *[("123456789", "N·m/rad")] * 5, ("1", "m")], ["R2", *[("1", "N·m/rad")] * 5, "-"]],
+    wide = str(
+        ReportTable(
+            ["joint", *"abcdef"],
+            [["R1", *[("123456789", "N·m/rad")] * 5, ("1", "m")], ["R2", *[("1", "N·m/rad")] * 5, "-"]],
+        )
     )
     lines = wide.splitlines()
     assert lines[1].split() == ["N·m/rad"] * 5 + ["m"]
@@ -27,7 +31,7 @@ def test_a_common_unit_moves_under_its_heading_where_there_is_none():
 
 def test_mixed_units_stay_with_their_numbers():
     rows = [["R1", *[("123456789", "rad")] * 6], ["R2", *[("123456789", "m")] * 6]]
-    text = Table(["joint", *"abcdef"], rows)
+    text = str(ReportTable(["joint", *"abcdef"], rows))
     assert "123456789 rad" in text
     assert "123456789 m" in text
     assert max(map(len, text.splitlines())) <= 80
@@ -35,7 +39,7 @@ def test_mixed_units_stay_with_their_numbers():
 
 def test_what_is_still_too_wide_breaks_into_blocks_that_begin_with_the_first_column():
     names = [f"joint_{i}" for i in range(12)]
-    text = Table(["", *names], [[name, *["-0.00012345"] * 12] for name in names])
+    text = str(ReportTable(["", *names], [[name, *["-0.00012345"] * 12] for name in names]))
     assert max(map(len, text.splitlines())) <= 80
     blocks = text.split("\n\n")
     assert len(blocks) == 3
@@ -66,3 +70,23 @@ def test_whole_degrees_come_back_whole():
 
     assert [shown(math.radians(x), "revolute", True) for x in range(-360, 361)] == list(range(-360, 361))
     assert shown(0.25, "prismatic", True) == shown(0.25, "revolute", False) == 0.25
+
+
+def test_a_page_has_the_same_cells_in_a_table_and_no_text_of_it_is_html():
+    table = ReportTable(["joint", "<i>"], [["<R1>", ("1", "rad")], ["R2", "-"]])
+    assert html(["a < b", "", table, "", "two", "lines", ""]) == (
+        "<pre>a &lt; b</pre>"
+        "<table><tr><th>joint</th><th>&lt;i&gt;</th></tr>"
+        '<tr><th>&lt;R1&gt;</th><td style="text-align: right">1 rad</td></tr>'
+        '<tr><th>R2</th><td style="text-align: right">-</td></tr></table>'
+        "<pre>two\nlines</pre>"
+    )
+
+
+def test_what_a_terminal_prints_bold_has_no_marks_on_a_page(monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert (
+        html([bold("Joints"), ReportTable(["a"], [["1"]])])
+        == "<pre>Joints</pre><table><tr><th>a</th></tr><tr><th>1</th></tr></table>"
+    )

@@ -50,7 +50,7 @@ def spring(t, k=100.0, d=2.0):
 def printed(run) -> str:
     """What the command line says of a run, on one line."""
     where = {"folder": "runs/slide-001", "tables": ["trajectory.csv"]}
-    return " ".join(report(written_run(run.facts, **where)).split())
+    return " ".join(" ".join(map(str, report(written_run(run.facts, **where)))).split())
 
 
 @pytest.fixture(autouse=True)

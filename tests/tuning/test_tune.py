@@ -153,7 +153,9 @@ def test_the_printed_block_has_the_digits_of_the_table_and_the_file_has_all(join
     control = {"kp": [5.123456789], "target": [1.0000001]}
     found = armsim.tune(joint(control=control), {"control.kd": "1:5"}, "itae", folder="t", trials=20)
     kd = found.values["control.kd[0]"]
-    assert f"  kp: [5.123456789]\n  kd: [{float(f'{kd:.5g}')}]\n  target: [1.0000001]\n" in report(found)
+    assert f"  kp: [5.123456789]\n  kd: [{float(f'{kd:.5g}')}]\n  target: [1.0000001]\n" in "\n".join(
+        map(str, report(found))
+    )
     assert yaml.safe_load(Path("t/tuned.yaml").read_text(encoding="utf-8"))["control"]["kd"] == [kd]
 
 
@@ -346,8 +348,8 @@ def test_a_controllers_model_of_the_arm_stays_when_masses_are_off():
     margin = {one.name: one for one in found.margins}
     third = margin["robot.joints[2].bodies[0].cylinder.mass"]
     assert 1.5 < third.high < 5  # not for ever, as with a model that knows
-    assert "does not know" not in report(found)
-    assert "notes    the controller's model has payload.mass, too" in report(found)
+    assert "does not know" not in "\n".join(map(str, report(found)))
+    assert "notes    the controller's model has payload.mass, too" in "\n".join(map(str, report(found)))
     for factor, holds in ((third.high, True), (third.high * 1.04, False)):
         changed = {"control.kp[0]": found.values["control.kp[0]"], "control.model": "arm5"}
         changed |= {"robot.joints[2].bodies[0].cylinder.mass": factor}

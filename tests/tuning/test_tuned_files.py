@@ -95,7 +95,7 @@ def check_tuned(scenario, overrides=None) -> None:
     assert found.status == "complete"
     wanted = armsim.simulate(scenario, {**overrides, **found.values}, engine="python")
     assert armsim.simulate(found.scenario, engine="python").q.tobytes() == wanted.q.tobytes()
-    printed = told(found)
+    printed = "\n".join(map(str, told(found)))
     if "control:" in printed:  # to be taken over into a scenario
         printed = yaml.safe_load(printed[printed.index("control:") : printed.index("written  ")])
         again = armsim.simulate(scenario, {**overrides, **found.values, **printed}, engine="python")
