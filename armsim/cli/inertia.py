@@ -9,7 +9,7 @@ import click
 
 from armsim.cli.options import Display, Overrides, display_options, flag, set_option, shipped
 from armsim.notebook import counted
-from armsim.reports.table import Report, Row, ReportTable, measured, number, numbers, sections, wrapped
+from armsim.reports.table import Report, ReportTable, Row, measured, number, numbers, sections, wrapped
 from armsim.terminal.streams import bold
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from armsim.reports.table import Report, Row, ReportTable, joint_unit, shown, wrapped
+from armsim.reports.table import Report, ReportTable, Row, joint_unit, shown, wrapped
 
 if TYPE_CHECKING:
     from armsim.recording.compare import ComparedSeries

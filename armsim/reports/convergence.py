@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from armsim.reports.comparison import small
-from armsim.reports.table import Cell, Report, Row, ReportTable, wrapped
+from armsim.reports.table import Cell, Report, ReportTable, Row, wrapped
 
 if TYPE_CHECKING:
     from armsim.convergence.errors import Convergence, MethodConvergence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armsim.reports.table import Report, Row, ReportTable, joint_unit, measured, number, wrapped
+from armsim.reports.table import Report, ReportTable, Row, joint_unit, measured, number, wrapped
 
 if TYPE_CHECKING:
     from armsim.identification.excite import Excitation

@@ -8,7 +8,7 @@ from armsim.identification.estimate import Estimate, label, named
 from armsim.identification.identification import Identification
 from armsim.recording.follow import Horizon
 from armsim.reports.comparison import small
-from armsim.reports.table import Report, Row, ReportTable, joint_unit, measured, number, shown, wrapped
+from armsim.reports.table import Report, ReportTable, Row, joint_unit, measured, number, shown, wrapped
 
 MOST_CLOSE = 5  # pairs that are told
 

@@ -14,7 +14,7 @@ from armsim.linear.model import LinearModel
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import LinearSystem
 from armsim.reports.state import state_table
-from armsim.reports.table import Line, Report, Row, ReportTable, joint_unit, measured, number, wrapped
+from armsim.reports.table import Line, Report, ReportTable, Row, joint_unit, measured, number, wrapped
 from armsim.stability.advice import listed
 from armsim.stability.step_modes import stable_steps
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from armsim.reports.table import Cell, Report, Row, ReportTable, force_unit, joint_unit, number, wrapped
+from armsim.reports.table import Cell, Report, ReportTable, Row, force_unit, joint_unit, number, wrapped
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.merit import ArmFigures
 from armsim.simulation.problems import HotWinding, LongAtLimit, NotFollowed, OverNominalCurrent, Unsettled

@@ -10,8 +10,8 @@ from armsim.model import JOINT_TYPES
 from armsim.reports.table import (
     Cell,
     Report,
-    Row,
     ReportTable,
+    Row,
     force_unit,
     joint_cell,
     joint_unit,

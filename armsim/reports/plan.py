@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from armsim.clock import seconds
-from armsim.reports.table import Report, Row, ReportTable, number, sections, wrapped
+from armsim.reports.table import Report, ReportTable, Row, number, sections, wrapped
 
 if TYPE_CHECKING:
     from armsim.planning.result import LimitMargin, MotionPlan, PlanSummary

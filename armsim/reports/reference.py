@@ -11,8 +11,8 @@ from armsim.model import JOINT_TYPES
 from armsim.reports.state import rigid_notes
 from armsim.reports.table import (
     Report,
-    Row,
     ReportTable,
+    Row,
     force_unit,
     joint_cell,
     joint_unit,

@@ -8,7 +8,7 @@ from armsim.clock import seconds
 from armsim.model import JOINT_TYPES
 from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
-from armsim.reports.table import Report, Row, ReportTable, fixed, force_unit, joint_unit, measured, number, wrapped
+from armsim.reports.table import Report, ReportTable, Row, fixed, force_unit, joint_unit, measured, number, wrapped
 from armsim.simulation.angles import turned
 from armsim.simulation.energy_balance import EnergyBalance
 from armsim.simulation.joint_summary import JointSummary

@@ -10,7 +10,7 @@ from armsim.actuation.elastic_drive import elastic_joints, rigid_reasons
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm, Joint
-from armsim.reports.table import Report, Row, ReportTable, force_unit, joint_unit, number, numbers, shown, wrapped
+from armsim.reports.table import Report, ReportTable, Row, force_unit, joint_unit, number, numbers, shown, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.inverse import Derived
