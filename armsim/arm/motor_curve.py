@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import cast
 
 from armsim.actuation import drive_torques, driven, dry_bounds
@@ -23,6 +23,7 @@ from armsim.files.nodes import quoted
 from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm, Joint, Motor
 from armsim.records import optional, record
+from armsim.simulation.angles import FIGURE
 
 FASTEST = 1e9  # rad/s or m/s: a no-load speed beyond counts as unbounded
 MOST_POINTS = 100_000  # of a curve
@@ -34,7 +35,7 @@ class Point:
     """A point of a curve: speed [rad/s or m/s], torque [N·m or N], current [A], and power [W] as torque times speed and as
     voltage times current, with what share the first is of the second."""
 
-    speed: float
+    speed: float = field(metadata=FIGURE)
     torque: float
     current: float
     power: float
@@ -54,7 +55,7 @@ class Stall:
 class NoLoad:
     """The greatest speed [rad/s or m/s], its current [A], and whether it is the motor's limit of speed."""
 
-    speed: float
+    speed: float = field(metadata=FIGURE)
     current: float
     limited: bool
 
@@ -64,7 +65,7 @@ class MostPower:
     """Where the power [W] is greatest: speed [rad/s or m/s] and torque [N·m or N]."""
 
     power: float
-    speed: float
+    speed: float = field(metadata=FIGURE)
     torque: float
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,7 @@ from armsim.arm.golden import greatest
 from armsim.arm.inverse import motion_table
 from armsim.arm.overload import ROUNDING, Overload, overloads_along
 from armsim.arm.robot import Robot
-from armsim.arm.tool_excursion import Extreme, ToolExcursion, tool_excursion
+from armsim.arm.tool_excursion import EXTREME, Extreme, ToolExcursion, tool_excursion
 from armsim.arrays import Array
 from armsim.control import Constant, Controller, Reference
 from armsim.display import Shown
@@ -27,6 +27,7 @@ from armsim.model import Arm, Joint
 from armsim.records import optional, record
 from armsim.references.fastest_motion import FastestStage
 from armsim.references.tool_path import ToolMotion
+from armsim.simulation.angles import FIGURE
 
 POINTS = 2000  # at which peaks are looked for, besides knots; between neighbours they are refined
 AT_ONCE = 1e-9  # rad or m: an arm that begins nearer to its reference begins on it
@@ -51,13 +52,13 @@ class Excursion:
 
     joint: str
     type: str
-    first: float
-    last: float
-    least: float
-    greatest: float
-    beside: float
-    speed: Extreme
-    acceleration: Extreme
+    first: float = field(metadata=FIGURE)
+    last: float = field(metadata=FIGURE)
+    least: float = field(metadata=FIGURE)
+    greatest: float = field(metadata=FIGURE)
+    beside: float = field(metadata=FIGURE)
+    speed: Extreme = field(metadata=EXTREME)
+    acceleration: Extreme = field(metadata=EXTREME)
     torque: Extreme
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,11 @@ class Extreme(NamedTuple):
     t: float
 
 
+EXTREME = {
+    "degrees": lambda of: of._replace(value=math.degrees(of.value))
+}  # of an angle; see `armsim.simulation.angles`
+
+
 @record
 class ToolExcursion:
     """The motion of a frame along its path.
@@ -44,7 +50,7 @@ class ToolExcursion:
     deviation: Extreme
     manipulability: Extreme
     joint: str | None = None
-    margin: Extreme | None = None
+    margin: Extreme | None = field(default=None, metadata=EXTREME)
 
 
 def tool_excursion(arm: Arm, motion: ToolMotion, times: Sequence[float]) -> ToolExcursion:

@@ -115,7 +115,6 @@ def command(
     drive = "no torque of its drives" if state.torque is None else "these torques"
     where = ", from its initial pose" if state.q is None else ""
     notes = outside_notes(arm, end.q.tolist(), end.qd.tolist(), display.degrees)
-    notes += [] if plot is None else [f"drawn  {plot}"]
     columns = {"torque": ("torque", tau), "q before": ("q", q_before), "qd before": ("qd", qd_before)}
     columns |= {"q": ("q", q_end), "qd": ("qd", qd_end), "acceleration": ("qdd", qdd_end)}
     about = {"robot": arm.name, "joints": model.joints, "duration": seconds, "torque": tau}
@@ -127,5 +126,6 @@ def command(
             "",
             *state_table(arm.joints, columns, display.degrees, display.digits, notes),
         ],
+        plot,
     )
     return 0

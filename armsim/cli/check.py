@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from armsim.cli.options import Display, Overrides, display_options, flag, print_json, set_option
+from armsim.notebook import counted
 from armsim.records import as_plain
 from armsim.reports.collision import collision_lines
 from armsim.reports.table import wrapped
@@ -138,15 +139,15 @@ class _Result:
         if not self.faults and not self.warnings:
             echo(f"{file}: a sound {kind}")
         elif self.faults:
-            echo(f"{file}: {_count(len(self.faults), 'fault')}")
+            echo(f"{file}: {counted(len(self.faults), 'fault')}")
         else:
             end = "counted as faults" if strict else "it can be run"
-            echo(f"{file}: {_count(len(self.warnings), 'warning')}; {end}")
+            echo(f"{file}: {counted(len(self.warnings), 'warning')}; {end}")
         if self.collisions is not None:
             for line in collision_lines(self.collisions, verbose):
                 echo(line)
         if verbose and arm is not None:
-            echo(f"  {arm.name}: {_count(len(arm.links), 'joint')}")
+            echo(f"  {arm.name}: {counted(len(arm.links), 'joint')}")
 
     def data(self) -> dict[str, Any]:
         """As plain data; the advice on a scenario's step, as text, under "step"; likewise "study"."""
@@ -160,10 +161,6 @@ class _Result:
         advice = {"faults": self.faults[len(faults) :], "warnings": self.warnings[len(warnings) :], "notes": self.notes}
         collided = {} if self.collisions is None else {"collision": as_plain(self.collisions)}
         return {**found, "step": advice, **collided}
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def _plain(fault: Fault) -> dict[str, str | int | None]:

@@ -47,6 +47,5 @@ def command(a: str, b: str, matching: Matching, plot: str | None, display: Displ
         from armsim.figures.picture import save
 
         save(comparison_figure(comparison, f"{b} against {a}", (a, b)), plot)
-    drawn = [] if plot is None else [f"drawn    {plot}"]
-    display.print(result.data, lambda: [*compared_series(result, display.verbose), *drawn])
+    display.print(result.data, lambda: compared_series(result, display.verbose), plot)
     return UNWELL if comparison.differs else 0

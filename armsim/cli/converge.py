@@ -103,8 +103,7 @@ def command(
         from armsim.figures.picture import save
 
         save(convergence_figure(found), plot)
-    drawn = [] if plot is None else [f"drawn     {plot}"]
-    display.print(lambda: {**found.data(), "doubts": doubts}, lambda: [*report(found, display.verbose), *drawn])
+    display.print(lambda: {**found.data(), "doubts": doubts}, lambda: report(found, display.verbose), plot)
     if any(method.verdict == "interrupted" for method in found.methods):
         return INTERRUPTED
     return 0 if found.reached else UNWELL

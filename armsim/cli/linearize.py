@@ -186,9 +186,9 @@ def command(
 
         title = f"{model.scenario.name} near {model.place}: loop of {bode}"
         save(bode_figure(model.loops[bode], title), plot)
-    drawn = [] if plot is None else [f"drawn    {plot}"]
     display.print(
         lambda: {**summarize(*asked), "doubts": doubts},
-        lambda: [*report(*asked, output, 10 if display.verbose else 4), *drawn],
+        lambda: report(*asked, output, 10 if display.verbose else 4),
+        plot,
     )
     return 0

@@ -50,20 +50,21 @@ def command(
     friction of motor, gear and joint, in the direction in which the motor holds its joint at the initial pose.
     """
     from armsim.arm.motor_curve import motor_curve, motors
-    from armsim.reports.motor import curve_text, in_degrees, motors_text
+    from armsim.reports.motor import curve_text, motors_text
+    from armsim.simulation.angles import turned
 
     if plot is not None and joint is None:
         raise UsageError.of(
             f"--plot {plot}", "--joint with it, whose curve is drawn", "no joint", "add for example --joint R2"
         )
     arm = read_robot(robot, overrides)
+    turning = [joint.name for joint in arm.joints if display.degrees and joint.kind.turns]
     if joint is None:
         all_of_them = motors(arm, voltage)
         known = {found.joint for found in all_of_them}
         rest = [j.name for j in arm.joints if j.motor is not None and j.name not in known]
-        facts = list(map(in_degrees, all_of_them)) if display.degrees else all_of_them
         display.print(
-            lambda: {"robot": arm.name, "motors": facts},
+            lambda: {"robot": arm.name, "motors": turned(all_of_them, turning)},
             lambda: motors_text(arm.name, all_of_them, rest, display.degrees, display.digits),
         )
         return 0
@@ -72,9 +73,9 @@ def command(
         from armsim.figures.motor import plot_motor
 
         plot_motor(plot, motor_curve(arm, joint, voltage, points=401), f"{joint} of {arm.name}", display.degrees)
-    drawn = [] if plot is None else [f"drawn          {plot}"]
     display.print(
-        lambda: {"robot": arm.name, **vars(in_degrees(found) if display.degrees else found)},
-        lambda: [*curve_text(arm.name, found, display.degrees, display.digits), *drawn],
+        lambda: {"robot": arm.name, **vars(turned(found, turning))},
+        lambda: curve_text(arm.name, found, display.degrees, display.digits),
+        plot,
     )
     return 0

@@ -99,12 +99,12 @@ class Display:
         """Significant digits of numbers."""
         return 10 if self.verbose else 5
 
-    def print(self, data: Callable[[], Any], report: Callable[[], Iterable[Line]]) -> None:
-        """Print a result: its data as JSON, or its report, or nothing."""
+    def print(self, data: Callable[[], Any], report: Callable[[], Iterable[Line]], drawn: str | None = None) -> None:
+        """Print a result: its data as JSON, or its report and the picture that was drawn, or nothing."""
         if self.as_json:
             print_json(data())
         elif not self.quiet:
-            echo("\n".join(map(str, report())))
+            echo("\n".join(map(str, [*report(), *([] if drawn is None else [f"drawn    {drawn}"])])))
 
 
 @record

@@ -69,9 +69,9 @@ def command(scenario: str, overrides: Overrides, files: OutputFiles, display: Di
 
         save(phase_plane(planned) if planned.stages else reference_figure(planned, display.degrees), plot)
     made = [] if output is None else [f"written {output}: {len(planned.t)} rows"]
-    made += [] if plot is None else [f"drawn    {plot}"]
     display.print(
         lambda: {**as_data(planned, display.degrees), "file": output, "doubts": doubts},
         lambda: [*report(planned, display.degrees, display.verbose), *made],
+        plot,
     )
     return 0

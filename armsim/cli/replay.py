@@ -137,8 +137,7 @@ def command(path: str, model: ReplayModel, matching: Matching, plot: str | None,
         from armsim.figures.picture import save
 
         save(comparison_figure(answer.comparison, answer.title, answer.names), plot)
-    drawn = [] if plot is None else [f"drawn    {plot}"]
-    display.print(lambda: answer.data, lambda: [*answer.lines, *drawn])
+    display.print(lambda: answer.data, lambda: answer.lines, plot)
     if answer.diverged is not None:
         raise answer.diverged
     return UNWELL if answer.comparison.differs else 0

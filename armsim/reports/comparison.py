@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from armsim.notebook import counted
 from armsim.reports.table import Report, ReportTable, Row, joint_unit, shown, wrapped
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ def _judged(comparison: Comparison, verbose: bool, converted: bool = False) -> R
 
 def verdict(comparison: Comparison, converted: bool = False) -> str:
     """Whether two courses are equal, in one line; converted angles are not compared to the bit."""
-    count, m = len(comparison.differences), len(comparison.t)
-    numbers = f"{count} number{'' if count == 1 else 's'} at {m} instant{'' if m == 1 else 's'}"
+    numbers = f"{counted(len(comparison.differences), 'number')} at {counted(len(comparison.t), 'instant')}"
     if comparison.equal:
         return f"equal{'' if converted else ' to the bit'}: {numbers}"
     judged = [d for d in comparison.differences if d.tolerance is not None]

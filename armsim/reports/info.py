@@ -74,7 +74,7 @@ def report(facts: RobotOverview | ScenarioOverview, degrees: bool, digits: int) 
         lines.append(wrapped(f"method   {facts.method}, picked because {facts.picked}"))
     lines += [f"file     {facts.file or 'none'}", *_command_lines(command)]
     if facts.external:
-        lines.append(f"outside  {facts.external} force{'s' if facts.external > 1 else ''} or moments on links")
+        lines.append(f"outside  {counted(facts.external, 'force')} or moments on links")
     lines.append(f"log      {facts.rows} rows, one every {facts.log_every:g} s")
     commanded: Report = []
     if isinstance(command, InputFacts):

@@ -13,6 +13,7 @@ from armsim.linear.loop import JointLoop
 from armsim.linear.model import LinearModel
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import LinearSystem
+from armsim.notebook import counted
 from armsim.reports.state import state_table
 from armsim.reports.table import Line, Report, ReportTable, Row, joint_unit, measured, number, wrapped
 from armsim.stability.advice import listed
@@ -45,9 +46,8 @@ def report(
         digits: Significant digits.
     """
     inputs, closed = len(model.inputs), model.closed_loop
-    kind = f"{model.output}{'s' if inputs > 1 else ''}"
     near = f"{model.scenario.name}: {model.about.plant.arm.name} near {model.place}"
-    title = f"{near}, {len(model.states)} states, {inputs} {kind}"
+    title = f"{near}, {len(model.states)} states, {counted(inputs, model.output)}"
     parts: Report = [wrapped(title), "", *_joints(model, digits), *_notes(model)]
     parts += ["", _modes("without feedback" if closed else "mode", model, digits)]
     if model.couplings:

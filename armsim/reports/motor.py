@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from armsim.arm.motor_curve import Holding, MotorCurve
 from armsim.model import JOINT_TYPES
@@ -20,19 +19,6 @@ from armsim.reports.table import (
     shown,
     wrapped,
 )
-
-
-def in_degrees(found: MotorCurve) -> MotorCurve:
-    """A curve with its speeds in degrees a second."""
-    end, best = found.no_load, found.most_power
-    if not JOINT_TYPES[found.type].turns or end is None or best is None:
-        return found
-    return replace(
-        found,
-        no_load=replace(end, speed=math.degrees(end.speed)),
-        most_power=replace(best, speed=math.degrees(best.speed)),
-        curve=[replace(point, speed=math.degrees(point.speed)) for point in found.curve],
-    )
 
 
 def _percent(share: float | None) -> Cell:

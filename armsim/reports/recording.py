@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from armsim.clock import seconds
+from armsim.notebook import counted
 from armsim.recording.recording import Recording
 from armsim.reports.simulation import STATUS, method_notes, steps_by, work_lines
 from armsim.reports.table import Report, wrapped
@@ -12,7 +13,7 @@ from armsim.reports.written_run import uncached
 def report(recording: Recording, verbose: bool = False) -> Report:
     """A recording in lines."""
     summary, inputs = recording.facts, recording.inputs.shape[1]
-    what = f"{inputs} {summary.output}{'s' if inputs > 1 else ''}" if inputs else "no inputs"
+    what = counted(inputs, summary.output) if inputs else "no inputs"
     title = f"{summary.scenario}: {summary.duration:g} s of {summary.robot}, {steps_by(summary)}"
     lines: Report = [
         title + STATUS[summary.status],

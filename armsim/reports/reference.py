@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from armsim.model import JOINT_TYPES
+from armsim.records import attributes
 from armsim.reports.state import rigid_notes
 from armsim.reports.table import (
     Report,
@@ -21,6 +22,7 @@ from armsim.reports.table import (
     shown,
     wrapped,
 )
+from armsim.simulation.angles import turned
 
 if TYPE_CHECKING:
     from armsim.arm.planned import Exceeded, Excursion, PlannedMotion
@@ -142,40 +144,21 @@ def exceeded_note(found: Exceeded, type: str, degrees: bool) -> str:
 
 def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
     """The same as plain data."""
-    from armsim.arm.tool_excursion import Extreme
-
-    def turned(x: float, type: str) -> float:
-        return math.degrees(x) if degrees and JOINT_TYPES[type].turns else x
-
+    turning = [joint.joint for joint in planned.joints if degrees and JOINT_TYPES[joint.type].turns]
     joints = [
         {
-            "joint": joint.joint,
-            **{
-                key: turned(getattr(joint, key), joint.type) for key in ("first", "last", "least", "greatest", "beside")
-            },
-            **{
-                f"peak_{key}": {"value": turned(peak.value, joint.type), "t_s": peak.t}
-                for key, peak in (("speed", joint.speed), ("acceleration", joint.acceleration))
-            },
-            "peak_torque": {"value": joint.torque.value, "t_s": joint.torque.t},
+            **attributes(joint, "joint", "first", "last", "least", "greatest", "beside"),
+            **{f"peak_{key}": _extreme(getattr(joint, key)) for key in ("speed", "acceleration", "torque")},
         }
-        for joint in planned.joints
+        for joint in turned([*planned.joints], turning)
     ]
-    types = {joint.joint: joint.type for joint in planned.joints}
     exceeded = [
         replace(found, needed=math.degrees(found.needed), limit=math.degrees(found.limit), unit="deg")
-        if found.quantity == "position" and degrees and JOINT_TYPES[types[found.joint]].turns
+        if found.quantity == "position" and found.joint in turning
         else found
         for found in planned.exceeded
     ]
-    tool = planned.tool
-
-    def peak(key: str, x: Any) -> Any:
-        if not isinstance(x, Extreme):
-            return x
-        type = types[tool.joint] if tool is not None and tool.joint is not None and key == "margin" else "prismatic"
-        return {"value": turned(x.value, type), "t_s": x.t}
-
+    tool = turned(planned.tool, turning)
     run = planned.scenario.clock.end
     of_fastest = (("binding", "bindings"), ("unstoppable", "unstoppable")) if planned.stages else ()
     return {
@@ -185,5 +168,11 @@ def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
         "joints": joints,
         "exceeded": exceeded,
         **{key: [it._asdict() for stage in planned.stages for it in getattr(stage, of)] for key, of in of_fastest},
-        **({} if tool is None else {"tool": {key: peak(key, x) for key, x in vars(tool).items()}}),
+        **({} if tool is None else {"tool": {key: _extreme(x) for key, x in vars(tool).items()}}),
     }
+
+
+def _extreme(x: Any) -> Any:
+    from armsim.arm.tool_excursion import Extreme
+
+    return {"value": x.value, "t_s": x.t} if isinstance(x, Extreme) else x
