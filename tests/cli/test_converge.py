@@ -187,7 +187,7 @@ def test_quiet_says_nothing_and_draws_all_the_same(armsim, empty_folder):
     assert (done.code, done.out, done.err) == (0, "", "")
     assert (empty_folder / "out.png").read_bytes().startswith(b"\x89PNG")
     done = armsim("converge", "two_link_swing", "--plot", "out.png", "--force")
-    assert done.out.endswith("drawn     out.png\n")
+    assert done.out.endswith("drawn    out.png\n")
 
 
 def test_a_picture_that_is_there_is_not_replaced_unless_forced(armsim, empty_folder, told):

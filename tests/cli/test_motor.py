@@ -100,7 +100,7 @@ def test_a_plot_is_a_picture(armsim, one, empty_folder, drawn):
     pytest.importorskip("matplotlib")
     done = armsim("motor", one, "--joint", "A", "--plot", "a.png")
     assert (done.code, done.err) == (0, "")
-    assert done.out.endswith("\ndrawn          a.png\n")
+    assert done.out.endswith("\ndrawn    a.png\n")
     picture = (empty_folder / "a.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
     assert len(picture) > 10_000

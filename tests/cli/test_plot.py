@@ -37,7 +37,7 @@ def test_commands_that_run_something_draw_it(here, armsim):
     assert done.out.endswith("drawn    b.svg\ndrawn    b.png\n")
     assert armsim("record", "arm5_hold_pi", *SHORT, "-o", "c", "--plot", "c.png").code == 0
     done = armsim("advance", "rr", "--for", "0.2", "--plot", "d.png")
-    assert done.out.endswith("drawn  d.png\n")
+    assert done.out.endswith("drawn    d.png\n")
     assert {"b.svg", "b.png", "c.png", "d.png"} < set(os.listdir())
 
 
