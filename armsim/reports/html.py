@@ -22,9 +22,8 @@ def html(report: Iterable[Line]) -> str:
 
 
 def _table(table: ReportTable) -> str:
-    head = "".join(f"<th>{in_html(heading)}</th>" for heading in table.headings)
-    lines = [f"<tr>{head}</tr>"]
-    for first, *others in table.texts:
-        values = "".join(f'<td style="text-align: right">{in_html(value)}</td>' for value in others)
-        lines.append(f"<tr><th>{in_html(first)}</th>{values}</tr>")
+    lines = []
+    for kind, (first, *others) in zip("h" + "d" * len(table.rows), [table.headings, *table.texts], strict=True):
+        cells = "".join(f'<t{kind} style="text-align: right">{in_html(cell)}</t{kind}>' for cell in others)
+        lines.append(f'<tr><th style="text-align: left">{in_html(first)}</th>{cells}</tr>')
     return f"<table>{''.join(lines)}</table>"
