@@ -250,7 +250,7 @@ class Document(Mapping[str, Any]):
         value = node.get(name)
         if value is not None:
             return kind.read(value, context.below(name))
-        if node.get(kind.given_by) is not None:
+        if kind.given_by and node.get(kind.given_by) is not None:
             return None
         if kind.default is not REQUIRED:
             return kind.filled(node.place)
@@ -309,6 +309,8 @@ def mapped(value: Any, leaf: Leaf, path: str = "") -> Any:
     """Values of a document with other leaves, see `Document.mapped`."""
     if value is None or isinstance(value, Quantity):
         return leaf(value, path)
+    if isinstance(value, (str, bool)):  # to ask whether they are documents takes longer
+        return value
     if isinstance(value, tuple):
         return tuple([mapped(item, leaf, f"{path}[{i}]") for i, item in enumerate(value)])
     if isinstance(value, Document):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from armsim.dynamics.kinematics import JointPose, along, joint_poses, pass_on
-from armsim.dynamics.recursion import LinkRecursion, Segment
+from armsim.dynamics.recursion import LinkRecursion, Segment, is_large
 from armsim.dynamics.rnea import Wrench
 from armsim.expr import parts, scan
 from armsim.expr.function import innermost
@@ -26,10 +26,9 @@ def crba(arm: Arm, q) -> list[list[Scalar]]:
         q: Joint positions [rad or m], n scalars.
     """
     poses = joint_poses(arm, q)
-    links = LinkRecursion(arm)
     M: list[list[Scalar]] = [[0.0] * (i + 1) for i in range(len(arm.links))]
-    if links.rolled and innermost(q) is not None:
-        rows = enumerate(_rolled(links, poses))
+    if is_large(arm) and innermost(q) is not None:
+        rows = enumerate(_rolled(LinkRecursion(arm), poses))
         M = [[x if j in arm.path(i) else 0.0 for j, x in enumerate(row[: i + 1])] for i, row in rows]
         return _on_coordinates(arm, M) if arm.followers else M
     beyond: dict[int, tuple[Inertia]] = {}

@@ -61,7 +61,7 @@ def build_robot(robot: document.Robot, open: Mapping[str, Scalar] | None = None)
         if carrier is not None:
             pre = carrier @ pre
         links.append(build_joint(joint, pre, offset, after, degrees))
-        solids += build_solids(joint.name, joint.bodies, after or Pose())
+        solids += build_solids(joint.name, joint.bodies, after)
         before, beyond[joint.name] = joint.name, after
     tool = LinkFrame("tool", robot.tool.link or "", build_frame(robot.tool, degrees))
     more = (LinkFrame(name, it.link, build_frame(it, degrees)) for name, it in robot.frames.items())

@@ -13,7 +13,7 @@ from armsim.dynamics.kinematics import joint_poses, pass_on
 from armsim.expr import Scalar, Scalars, absolute, both, either, maximum, minimum
 from armsim.files.faults import Fault, join
 from armsim.model import Arm
-from armsim.spatial import Inertia
+from armsim.spatial import ZERO, Vector
 
 POSES = 4  # at which the mass matrix is checked, besides the initial one
 SINGULAR = 1e-12  # of what was summed: rounding of an exact zero, where products of the arm's numbers are summed
@@ -91,16 +91,21 @@ def _felt(arm: Arm, M: Sequence[Scalars], sums: Scalars, k: int) -> Any:
 
 
 def _sums(arm: Arm, q: Scalars) -> Scalars:
-    """What each joint's inertia is summed from: moments about the frame's origin, and the mass, of the composite body."""
+    """What each joint's inertia is summed from: moments about the frame's origin, and the mass, of the composite body.
+
+    The sum of the moments about three axes does not turn; the parallel-axis theorem moves it by 2 p · (2 R h + m p).
+    """
     sums: list[Scalar] = []
-    beyond: dict[int, tuple[Inertia]] = {}
-    for i, pose in reversed(list(enumerate(joint_poses(arm, q)))):
-        (more,) = beyond.get(i, (Inertia(),))
-        composite, joint = arm.inertias[i] + more, arm.links[i]
-        J = composite.J
-        moments = absolute(J.xx) + absolute(J.yy) + absolute(J.zz)
-        sums.append(moments * joint.turns + composite.mass * (joint.slides * joint.slides))
-        pass_on(beyond, arm.parents[i], composite.moved(*pose))
+    beyond: dict[int, tuple[Scalar, Scalar, Vector]] = {}
+    for i, (R, p) in reversed(list(enumerate(joint_poses(arm, q)))):
+        moments, mass, h = beyond.get(i, (0.0, 0.0, ZERO))
+        own, joint = arm.inertias[i], arm.links[i]
+        moments = moments + absolute(own.J.xx) + absolute(own.J.yy) + absolute(own.J.zz)
+        mass = mass + own.mass
+        sums.append(moments * joint.turns + mass * (joint.slides * joint.slides))
+        turned = R @ (h + own.h)
+        moved = turned.plus(mass, p)
+        pass_on(beyond, arm.parents[i], moments + 2.0 * absolute((turned + moved).dot(p)), mass, moved)
     ratios = arm.rates([1.0] * arm.n)
     return arm.project([ratio * x for ratio, x in zip(ratios, reversed(sums), strict=True)])
 

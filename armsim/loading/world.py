@@ -101,18 +101,19 @@ def with_surfaces(arm: Arm, q: Scalars) -> Arm:
     return replace(arm, contacts=tuple(contacts))
 
 
-def build_solids(link: str, bodies: Iterable[Any], into: Pose) -> Iterator[Obstacle]:
+def build_solids(link: str, bodies: Iterable[Any], into: Pose | None) -> Iterator[Obstacle]:
     """The bodies of a link that have a size; a tube is a cylinder.
 
     Args:
         link: Its name.
         bodies: Settled.
-        into: The frame that they are given in, in the link's own.
+        into: The frame that they are given in, in the link's own; None for the same.
     """
     for body in bodies:
         if not isinstance(body, (document.Point, document.KnownInertia)):
             turn = turn_z_onto(*AXES[body.get("axis", "z")])
-            yield Obstacle(link, _shape(body), into @ Pose(turn, Vector(*body.center)))
+            pose = Pose(turn, Vector(*body.center))
+            yield Obstacle(link, _shape(body), pose if into is None else into @ pose)
 
 
 def _shape(shape: Any) -> Geometry:
