@@ -79,17 +79,31 @@ def aba(arm: Arm, q, qd, tau, external: Sequence[Wrench] | None = None) -> Scala
     Returns:
         Joint accelerations [rad/s² or m/s²], n scalars.
     """
-    return articulated_body(arm, q, qd, tau, lambda tau_i, b: tau_i + b, external)
+    return articulated_body(arm, q, qd, JointForces(tau, lambda tau_i, b: tau_i + b), external)
+
+
+@record
+class JointForces:
+    """Joint forces that may depend on the articulated bias force.
+
+    Attributes:
+        given: What the functions want to know of each joint.
+        force: From that and b to u_i = tau_i + b, with b = -Sᵀ pᴬ from the articulated bias force at the joint, gravity left out.
+            Called from tip to base.
+        locked: To the condition under which the joint's acceleration is set to zero in the last pass.
+    """
+
+    given: Sequence[Any]
+    force: Callable[[Any, Scalar], Scalar]
+    locked: Callable[[Any], Any] | None = None
 
 
 def articulated_body(
     arm: Arm,
     q,
     qd,
-    given: Sequence[Any],
-    force: Callable[[Any, Scalar], Scalar],
+    forces: JointForces,
     external: Sequence[Wrench] | None = None,
-    locked: Callable[[Any], Any] | None = None,
     flywheels: Scalars | None = None,
 ) -> Scalars:
     """Forward dynamics with joint forces that may depend on the articulated bias force.
@@ -101,11 +115,8 @@ def articulated_body(
         arm: The arm, n joints.
         q: Joint positions [rad or m], n scalars.
         qd: Joint velocities [rad/s or m/s], n scalars.
-        given: What `force` and `locked` want to know of each joint.
-        force: From that and b to u_i = tau_i + b, with b = -Sᵀ pᴬ from the articulated bias force at the joint, gravity left out.
-            Called from tip to base.
+        forces: Of the joints.
         external: External wrenches, per link moment about its origin and force, in its own frame; None for none.
-        locked: To the condition under which the joint's acceleration is set to zero in the last pass.
         flywheels: Inertia about each link's own z axis without gyroscopic effect [kg m²].
 
     Returns:
@@ -116,6 +127,7 @@ def articulated_body(
     """
     if arm.followers:
         raise ValueError("the articulated-body algorithm takes no joints that mimic others")
+    locked = forces.locked
     plain = locked is None and flywheels is None
     links = LinkRecursion(arm, None if plain else False)
     poses, segments = joint_poses(arm, q), links.segments
@@ -147,7 +159,7 @@ def articulated_body(
         n, f = own[0] + n, own[1] + f
         U = body.force(Z * joint.turns, Z * joint.slides)
         D = along(joint, *U) + joint.armature
-        u = force(known, -along(joint, n, f))
+        u = forces.force(known, -along(joint, n, f))
         left = body.less(U[0], U[1], D)
         dn, df = left.force(*c)
         share = u / D
@@ -157,7 +169,7 @@ def articulated_body(
         return (left.moved(R, p), R @ n + cross(p, f), f), (U, D, u)
 
     nothing = Articulated(Symmetric(), Matrix(ZERO, ZERO, ZERO), Symmetric()), ZERO, ZERO
-    bodies = links.inward(nothing, articulated, poses, segments, motions, given, wheels)
+    bodies = links.inward(nothing, articulated, poses, segments, motions, forces.given, wheels)
 
     # base to tip: accelerations
     def accelerated(before: Wrench, pose: JointPose, joint: Segment, motion: Any, body: Any, known: Any) -> Any:
@@ -170,7 +182,7 @@ def articulated_body(
         return (wd + Z * (joint.turns * qdd_i), a + Z * (joint.slides * qdd_i)), qdd_i
 
     base = ZERO, arm.base.rotation.T @ -arm.gravity
-    found = links.outward(base, accelerated, poses, segments, motions, bodies, given)
+    found = links.outward(base, accelerated, poses, segments, motions, bodies, forces.given)
     return [qdd_i for _, qdd_i in found]
 
 

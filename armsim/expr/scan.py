@@ -140,21 +140,20 @@ class Scan(Repetition):
         self,
         body: Function,
         size: int,
-        widths: Sequence[int],
-        table: Sequence[Sequence[float]],
-        links: int,
+        series: Sequence[Series],
+        links: Sequence[Sequence[int]],
         linked: int,
-        count: int,
-        backward: bool,
+        order: range,
     ) -> None:
         super().__init__(body, size)
-        self.widths = tuple(widths)
-        self.table = table
-        self.links = links
+        self.count, self.backward = len(order), order.step < 0
+        self.widths = tuple(given.width for given in series)
+        columns = [tuple(float(self.count if k < 0 else k) for k in link) for link in links]
+        columns += [column[: self.count] for given in series for column in given.tables]
+        self.table = [*zip(*columns, strict=True)]
+        self.links = len(links)
         self.linked = linked
         self.results = len(body.outputs) - size
-        self.count = count
-        self.backward = backward
 
     @property
     def outputs(self) -> range:
@@ -219,6 +218,7 @@ def scan(
         The state at the end, and the series of what `body` returned, in the order of the items.
     """
     times = len(series[0]) if count is None else count
+    order = range(times)[::-1] if backward else range(times)
     series = tuple([Series.over(given, times) if isinstance(given, Expr) else given for given in series])
     arrays = [given.array for given in (*series, *uses) if isinstance(given, Series)]
     lists = [x for s in series if not isinstance(s, Series) for x in leaves(list(s))]
@@ -226,7 +226,7 @@ def scan(
     graph = innermost([*leaves(state), *arrays, *lists, *first, *uses])
     if graph is None:
         found: list[Any] = [None] * times
-        for i in reversed(range(times)) if backward else range(times):
+        for i in order:
             led = [before if places[i] < 0 else found[places[i]][0] for places in links]
             state, found[i] = body(state, *(given[i] for given in series), *led)
         return state, found
@@ -254,11 +254,7 @@ def scan(
     places = iter(range(len(kept)))
     columns = [next(places) if isinstance(x, Expr) or i < len(first) else float(x) for i, x in enumerate(made)]
     function = Function("scan", inner, [*ends, *kept])
-    tables = [tuple(float(times if k < 0 else k) for k in link) for link in links]
-    tables += [column[:times] for given in known for column in given.tables]
-    table = [*zip(*tables, strict=True)]
-    widths = [given.width for given in known]
-    traced = Scan(function, len(begin), widths, table, len(links), len(first), times, backward)
+    traced = Scan(function, len(begin), known, links, len(first), order)
     rows = [given.array for given in known if given.array is not None]
     node = graph.node("scan", traced, *rows, *begin, *first, *inner.captured)
     end = unflatten(structure, [graph.node("out", node, i) for i in range(len(begin))])

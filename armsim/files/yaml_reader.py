@@ -7,6 +7,7 @@ PyYAML parses (in C where it can); what its scalars mean is decided here, so tha
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -184,7 +185,8 @@ class _Composer:
 
     def root(self) -> Node:
         """The only document's root."""
-        self.parser = _PythonParser(self.text) if _CParser is None else _CParser(self.text)
+        parser = _PythonParser(self.text) if _CParser is None else _CParser(self.text)
+        self._next: Callable[[], Any] = parser.get_event
         try:
             self._next()  # the stream begins
             if isinstance(self._next(), yaml.StreamEndEvent):
@@ -199,9 +201,6 @@ class _Composer:
         except yaml.YAMLError as error:
             self._syntax(error)
         return root
-
-    def _next(self) -> Any:
-        return self.parser.get_event()
 
     def _place(self, event: Any) -> Place:
         if self.option:

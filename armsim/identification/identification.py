@@ -137,7 +137,7 @@ class Identification(Shown):
         Raises:
             UsageError: They exist, or cannot be written.
         """
-        return save_files(folder, force, self.robot, self.arm, self.estimates, self.base, self.data(), self.fitted)
+        return save_files(self, folder, force)
 
     def data(self) -> dict[str, Any]:
         """As plain data, in SI units and the file's."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
@@ -20,9 +20,11 @@ from armsim.identification.base_numbers import BaseNumbers
 from armsim.identification.consistent import with_inertias
 from armsim.identification.estimate import Estimate
 from armsim.loading import Given, load_robot_file
-from armsim.model import Arm
 from armsim.plant.columns import spellings
 from armsim.version import __version__
+
+if TYPE_CHECKING:
+    from armsim.identification.identification import Identification
 
 DIGITS = 7
 FILES = ("identified.yaml", "identification.yaml", "fit.csv")
@@ -111,25 +113,18 @@ def check_files(folder: str | PathLike[str], force: bool, more: Sequence[str] = 
         check_output(os.path.join(path, name), force=force)
 
 
-def save_files(
-    folder: str | PathLike[str],
-    force: bool,
-    robot: Given,
-    arm: Arm,
-    estimates: Sequence[Estimate],
-    base: BaseNumbers | None,
-    told: Mapping[str, Any],
-    fitted: Mapping[str, Any],
-) -> list[str]:
+def save_files(found: Identification, folder: str | PathLike[str], force: bool) -> list[str]:
     """Write identified.yaml, identification.yaml and fit.csv; see `armsim.identification.identification.Identification`."""
     check_files(folder, force)
     path = os.fspath(folder)
     with refusing(path, "a folder that can be written", "check its name and its permissions"):
-        text = identified_text(robot, estimates, os.path.abspath(path), base)
-        about = COMMENT + yaml_text({"format": FORMAT, "armsim": __version__, **told})
+        text = identified_text(found.robot, found.estimates, os.path.abspath(path), found.base)
+        about = COMMENT + yaml_text({"format": FORMAT, "armsim": __version__, **found.data()})
         files = write_files(path, dict(zip(FILES, (text, about), strict=False)))
-    names = [spellings("q", joint)[0][0] for joint in arm.joints]
+    names = [spellings("q", joint)[0][0] for joint in found.arm.joints]
     headings = ["t_s", *(f"{heading}{end}" for end in ENDS for heading in names)]
     table = os.path.join(path, FILES[-1])
-    write_csv(table, headings, np.column_stack([fitted[key] for key in ("t", "measured", "before", "after")]).ravel())
+    write_csv(
+        table, headings, np.column_stack([found.fitted[key] for key in ("t", "measured", "before", "after")]).ravel()
+    )
     return [*files, table]

@@ -214,6 +214,7 @@ def spans_along(stage: FastestStage, legs: Sequence[Leg]) -> list[Span]:
         a, b = timing.s[i : i + 2].tolist()
         k = min(int(np.searchsorted(starts, (a + b) / 2, side="right")) - 1, len(legs) - 1)
         first = float(starts[k])
-        way = quintic_hermite(h, a - first, timing.w[i], timing.begin[i], b - first, timing.w[i + 1], timing.end[i])
+        begin, end = (a - first, timing.w[i], timing.begin[i]), (b - first, timing.w[i + 1], timing.end[i])
+        way = quintic_hermite(h, begin, end)
         found.append(Span(times[i], times[i + 1], legs[k], tuple(map(float, way)), times[i]))
     return found

@@ -166,7 +166,10 @@ class Follower:
             self.tries += 1
             after = self.next_knot(span, now, t)
             if after is not None:
-                pieces = [quintic_hermite(h, *x) for x in np.vstack([now.motion, after.motion]).T.tolist()]
+                pieces = [
+                    quintic_hermite(h, a, b)
+                    for a, b in zip(now.motion.T.tolist(), after.motion.T.tolist(), strict=True)
+                ]
                 inner = [np.array([polynomial(c, u * h)[0] for c in pieces]) for u in INNER]
                 joint = self.outside(*inner, after.motion[0])
             if after is not None and joint is None:

@@ -89,7 +89,7 @@ class ToolPath:
                 target = self.joints(stage)
                 begins.append(t)
                 rows.append(
-                    [quintic_hermite(duration, a, 0.0, 0.0, b, 0.0, 0.0) for a, b in zip(q, target, strict=True)]
+                    [quintic_hermite(duration, (a, 0.0, 0.0), (b, 0.0, 0.0)) for a, b in zip(q, target, strict=True)]
                 )
                 q, t = target, t + duration
                 continue

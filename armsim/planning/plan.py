@@ -145,7 +145,7 @@ def _result(task: PlanTask, problem: Problem, found: Found, iterations: tuple[Se
         missed=_missed(problem, now.values, t),
         obstruction=_obstruction(task, problem, found.pressure, t) if infeasible else None,
     )
-    return MotionPlan(task, at.x[:, :k0], u, t, gains, iterations, facts)
+    return MotionPlan(task, Trajectory(at.x[:, :k0], u), t, gains, iterations, facts)
 
 
 def _missed(problem: Problem, values: Mapping[str, tuple[Array, Array]], t: Array) -> tuple[Missed, ...]:

@@ -21,7 +21,7 @@ from armsim.files.csv_writer import write_csv
 from armsim.files.new_file import made_folder, write_whole
 from armsim.files.recovery import entries, named
 from armsim.files.yaml_writer import yaml_text
-from armsim.planning.problem import Bound
+from armsim.planning.problem import Bound, Trajectory
 from armsim.planning.search import SearchIteration
 from armsim.planning.task import PlanTask
 from armsim.records import OMIT, as_plain, record
@@ -156,14 +156,14 @@ class MotionPlan(Shown):
     def __init__(
         self,
         task: PlanTask,
-        x: Array,
-        u: Array,
+        trajectory: Trajectory,
         t: Array,
         gains: Array,
         iterations: tuple[SearchIteration, ...],
         facts: PlanSummary,
     ) -> None:
-        self._task, self.t, self.x, self.u, self.gains, self.iterations = task, t, x, u, gains, iterations
+        self._task, self.t, self.gains, self.iterations = task, t, gains, iterations
+        self.x, self.u = trajectory.x, trajectory.u
         self.facts = facts
         self.run: Run | None = None
         if facts.status in ("solved", "unfinished") and not facts.missed:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from armsim.actuation import JointTorque, powers
 from armsim.control import Seen
-from armsim.dynamics.aba import articulated_body
+from armsim.dynamics.aba import JointForces, articulated_body
 from armsim.errors import Refusal, UsageError
 from armsim.expr import Scalar, Scalars, absolute, both, exp, where, zero_where
 from armsim.integrate import advanced
@@ -190,9 +190,7 @@ class DynaMechsPlant(Plant):
             self._links,
             parts.q,
             qd,
-            range(len(qd)),
-            force,
-            locked=lambda i: stuck[i] > 0.5,
+            JointForces(range(len(qd)), force, lambda i: stuck[i] > 0.5),
             flywheels=[*inner, 0.0],
         )
         return Evaluation(qd, qdd, stuck, torques)

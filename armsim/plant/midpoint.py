@@ -56,8 +56,7 @@ class ArmMomentum(MomentumEquation):
         t: Time at the step's start [s].
         y: The state then.
         h: Length of the step [s].
-        stuck: For each joint, whether it sticks.
-        up: For each joint, whether it slips upwards, None where it has no dry friction.
+        modes: For each joint, whether it sticks, and whether it slips upwards, None where it has no dry friction.
     """
 
     def __init__(
@@ -67,22 +66,21 @@ class ArmMomentum(MomentumEquation):
         t: Scalar,
         y: Motion,
         h: Scalar,
-        stuck: Sequence[Any] = (),
-        up: Sequence[Any] = (),
+        modes: Sequence[tuple[Any, Any]] = (),
     ) -> None:
         self._equations = equations
         self._held = held
         self._y = y
-        self.held = stuck
+        self.held = [stuck for stuck, _ in modes]
         n, half = len(y.v), h / 2
         ahead = y._replace(q=advanced(y.q, half, y.v), w=None)
         loads = _lines(*equations.joints(t + half, ahead, held), half)
         self._z = loads.z
         self._torques = loads.torques
-        if up:  # a joint that slips stays on its branch of dry friction, which is added to the viscous
+        if modes:  # a joint that slips stays on its branch of dry friction, which is added to the viscous
             self._torques = [
                 torque if way is None else replace(torque, viscous=torque.viscous + Line.of_either(way, lower, upper))
-                for torque, way, lower, upper in zip(loads.torques, up, loads.lower, loads.upper, strict=True)
+                for torque, (_, way), lower, upper in zip(loads.torques, modes, loads.lower, loads.upper, strict=True)
             ]
         joints: list[Line] = [torque.total for torque in self._torques]
 
@@ -97,7 +95,7 @@ class ArmMomentum(MomentumEquation):
         damping = [maximum(-row[i], 0.0) for i, row in enumerate(self._damping)]
         own = [[damping[i] if i == j else 0.0 for j in range(n)] for i in range(n)]
         W = each(lambda row, by_v, d: plus(advanced(row, -half, by_v), d), self._mass, D, own)
-        self._solve = solver(welded(stuck, W))
+        self._solve = solver(welded(self.held, W))
 
     def mechanics(self, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
         """Momenta, and the forces of the links' motion, gravity and external wrenches, for q and v at mid-step."""

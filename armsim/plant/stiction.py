@@ -220,7 +220,7 @@ class StickSlipMode(StickSlip):
     def momentum_equation(self, t: Scalar, y: Motion, h: Scalar) -> MomentumEquation:
         """The momentum equation of a step from (t, y), with sticking joints locked and the others slipping on."""
         up = [way if dry else None for way, dry in zip(self.up, self.latches.dry, strict=True)]
-        return ArmMomentum(self.equations, self.held, t, y, h, self.stuck, up)
+        return ArmMomentum(self.equations, self.held, t, y, h, [*zip(self.stuck, up, strict=True)])
 
     def slips(self, at: Motion) -> list[Scalar]:
         """The slip velocity of every joint that slips, and how far it is from its motor's limit of speed."""

@@ -96,7 +96,7 @@ class FastestStage(NamedTuple):
         _, last_slope, last_second = self.path.at(s[1:, 0], k)
         v0, v1, a0 = slope * w[:-1], last_slope * w[1:], slope * begin + second * w[:-1] ** 2
         a1 = last_slope * end + last_second * w[1:] ** 2
-        return np.stack([q, *quintic_hermite(h, np.zeros_like(q), v0, a0, way, v1, a1)[1:]]).T.swapaxes(1, 2)
+        return np.stack([q, *quintic_hermite(h, (np.zeros_like(q), v0, a0), (way, v1, a1))[1:]]).T.swapaxes(1, 2)
 
 
 @record

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from armsim.expr import Scalar
+from armsim.expr import Scalar, Scalars
 
 
-def cubic_hermite(h: Scalar, q0: Scalar, v0: Scalar, q1: Scalar, v1: Scalar) -> tuple[Scalar, ...]:
-    """c₀ ... c₃ of the cubic on [0, h] with positions q0, q1 and velocities v0, v1."""
+def cubic_hermite(h: Scalar, begin: Scalars, end: Scalars) -> tuple[Scalar, ...]:
+    """c₀ ... c₃ of the cubic on [0, h] with a position and velocity at its beginning and at its end."""
+    (q0, v0), (q1, v1) = begin, end
     mean = (q1 - q0) / h
     return (q0, v0, (3.0 * mean - 2.0 * v0 - v1) / h, (v0 + v1 - 2.0 * mean) / (h * h))
 
 
-def quintic_hermite(
-    h: Scalar, q0: Scalar, v0: Scalar, a0: Scalar, q1: Scalar, v1: Scalar, a1: Scalar
-) -> tuple[Scalar, ...]:
-    """c₀ ... c₅ of the quintic on [0, h] with positions q0, q1, velocities v0, v1 and accelerations a0, a1."""
+def quintic_hermite(h: Scalar, begin: Scalars, end: Scalars) -> tuple[Scalar, ...]:
+    """c₀ ... c₅ of the quintic on [0, h] with a position, velocity and acceleration at its beginning and at its end."""
+    (q0, v0, a0), (q1, v1, a1) = begin, end
     way, square = q1 - q0, h * h
     c3 = 20.0 * way - (8.0 * v1 + 12.0 * v0) * h - (3.0 * a0 - a1) * square
     c4 = -30.0 * way + (14.0 * v1 + 16.0 * v0) * h + (3.0 * a0 - 2.0 * a1) * square

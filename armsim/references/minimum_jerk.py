@@ -31,7 +31,7 @@ def minimum_jerk(points: Points, times: Scalars) -> PiecewisePolynomial:
         c = []
         for q, x in zip(joints, rates, strict=True):
             v0, a0, v1, a1 = x[2 * j : 2 * j + 4]
-            c.append(quintic_hermite(h_j, q[j], v0, a0, q[j + 1], v1, a1))
+            c.append(quintic_hermite(h_j, (q[j], v0, a0), (q[j + 1], v1, a1)))
         pieces.append(Piece(times[j], times[j], tuple(c)))
     return held(points, times, pieces)
 

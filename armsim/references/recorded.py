@@ -68,7 +68,7 @@ def through_rows(
     made = []
     for columns in zip(q, qd, *([] if qdd is None else [qdd]), strict=True):
         rows = zip(times, *columns, strict=True)
-        pieces = [hermite(end - begin, *a, *b) for (begin, *a), (end, *b) in pairwise(rows)]
+        pieces = [hermite(end - begin, a, b) for (begin, *a), (end, *b) in pairwise(rows)]
         made.append(list(zip(*pieces, strict=True)))
     return of_columns(times, made, [column[-1] for column in q])
 

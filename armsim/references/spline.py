@@ -38,7 +38,7 @@ def cubic_spline(points: Points, times: Scalars, ends: Ends = "clamped") -> Piec
         v = solve_banded(A, columns)
     legs = []
     for j, h_j in enumerate(h):
-        ends_of = (cubic_hermite(h_j, q[j], v_i[j], q[j + 1], v_i[j + 1]) for q, v_i in zip(joints, v, strict=True))
+        ends_of = (cubic_hermite(h_j, (q[j], v_i[j]), (q[j + 1], v_i[j + 1])) for q, v_i in zip(joints, v, strict=True))
         legs.append(Piece(times[j], times[j], tuple(ends_of)))
     return held(points, times, legs)
 

@@ -91,7 +91,7 @@ def arc(start: Any, through: Any, end: Any) -> CircularArc | None:
 def corner(before: Jet, after: Jet) -> SpaceCurve:
     """The quintic from one jet to another one, of unit speed at both and slower between them."""
     span = math.dist(before[0], after[0]) * (0.5 + 1.0 / math.sqrt(2.0 + 2.0 * (before[1] @ after[1])))
-    return SpaceCurve(quintic_hermite(span, *before, *after), span)
+    return SpaceCurve(quintic_hermite(span, before, after), span)
 
 
 class Leg(NamedTuple):

@@ -71,7 +71,7 @@ def test_no_motion_nearby_has_less_squared_jerk_than_minimum_jerk():
         for j in range(len(TIMES) - 1):
             h = TIMES[j + 1] - TIMES[j]
             (v0, a0), (v1, a1) = rates[j], rates[j + 1]
-            jerk = Polynomial(quintic_hermite(h, POINTS[j][0], v0, a0, POINTS[j + 1][0], v1, a1)).deriv(3)
+            jerk = Polynomial(quintic_hermite(h, (POINTS[j][0], v0, a0), (POINTS[j + 1][0], v1, a1))).deriv(3)
             total += (jerk**2).integ()(h)
         return total
 
