@@ -13,6 +13,7 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin, get_type_hints
 
 C = TypeVar("C", bound=type)
+Json = dict[str, Any]  # what leaves as JSON or YAML: text, numbers, None, lists and such dicts by key
 
 OMIT = {"omit": True}  # plain data goes without the field where it is None
 PARTS = {"omit": True, "parts": True}  # likewise; the fields of what it holds stand among those of the whole
@@ -183,7 +184,7 @@ def as_plain(value: Any) -> Any:
         return [value.real, value.imag]
     if not is_dataclass(value):
         return value
-    data: dict[str, Any] = {}
+    data: Json = {}
     for of in fields(value):
         part = as_plain(getattr(value, of.name))
         if part is not None or "omit" not in of.metadata:
@@ -191,7 +192,7 @@ def as_plain(value: Any) -> Any:
     return data
 
 
-def attributes(value: Any, *names: str) -> dict[str, Any]:
+def attributes(value: Any, *names: str) -> Json:
     """Attributes of a value as plain data."""
     return {name: as_plain(getattr(value, name)) for name in names}
 
@@ -228,7 +229,7 @@ def from_plain(kind: Any, data: Any, *keys: str) -> Any:
     return data
 
 
-def _parts(kind: Any, data: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+def _parts(kind: Any, data: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, object]:
     hints, parts = get_type_hints(kind), {}
     for of in fields(kind):
         key, hint = of.name.rstrip("_"), hints[of.name]

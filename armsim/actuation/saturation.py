@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from armsim.actuation.joint_torque import JointTorque, Output, motor_limited
-from armsim.expr import absolute, both
+from armsim.expr import Expr, absolute, both
 from armsim.model import Joint
 from armsim.spatial import Scalar
 
@@ -47,7 +45,7 @@ def limited_quantities(joint: Joint, torque: JointTorque, qd: Scalar) -> dict[st
     }
 
 
-def acting_limits(joint: Joint, output: Output, u: Scalar, torque: JointTorque, qd: Scalar) -> dict[str, Any]:
+def acting_limits(joint: Joint, output: Output, u: Scalar, torque: JointTorque, qd: Scalar) -> dict[str, bool | Expr]:
     """Whether each limit of a joint's motor and amplifier acts, by kind: conditions.
 
     A limit acts where what flows differs from what the command asks for, and the limited quantity is at its limit; that of the

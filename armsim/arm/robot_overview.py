@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import field, fields, replace
-from typing import Any
 
 from armsim import document
 from armsim.actuation import drive_torques, motor_demands
@@ -27,7 +26,7 @@ from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.loading.plausible import doubts
 from armsim.model import Arm, Coulomb, Joint, Mimic, Motor, Payload, Spring
 from armsim.plant import slipping
-from armsim.records import optional, record
+from armsim.records import Json, optional, record
 from armsim.spatial import Frame, Inertia
 
 
@@ -203,7 +202,7 @@ class RobotOverview:
     payloads: list[PayloadInertia] | None = optional(default=None)
     contacts: list[ContactFacts] | None = optional(default=None)
     couplings: list[CouplingFacts] | None = optional(default=None)
-    about: dict[str, Any] | None = optional(default=None)
+    about: Json | None = optional(default=None)
 
     @property
     def free(self) -> list[JointFacts]:

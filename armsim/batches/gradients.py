@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from armsim.loading.open_numbers import open_numbers
 from armsim.loading.open_paths import lacking
 from armsim.loading.scenario_file import default_lists, load_scenario_file
 from armsim.progress import Progress
-from armsim.records import record
+from armsim.records import Json, record
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.runner import Job, Runner
 from armsim.simulation.tangent_plan import TangentPlan, check_differentiable
@@ -83,7 +82,7 @@ class Gradients(Shown):
         """The measures that no small change of a number changes: one that counts steps, for example."""
         return tuple(name for name, row in zip(self.measures, self.by, strict=True) if not row.any())
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Json:
         """All of it as plain data."""
         numbers = zip(self.paths, self.numbers.tolist(), self.path_units, strict=True)
         measures = zip(self.measures, self.values.tolist(), self.units, self.relative.tolist(), strict=True)

@@ -18,6 +18,7 @@ from armsim.display import Shown
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import nearest, suggestion
 from armsim.notebook import counted, pandas
+from armsim.records import Json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -202,7 +203,7 @@ class Runs(Shown, Mapping[str, NDArray[Any]]):
             table = {name: column[which] for name, column in self.table.items()}
         return replace(self, table=table, first=first, count=0)
 
-    def top(self, count: int, by: str | None = None, largest: bool = False) -> list[dict[str, Any]]:
+    def top(self, count: int, by: str | None = None, largest: bool = False) -> list[Json]:
         """The complete runs with the least values of a measure, the least first; equal ones by index.
 
         Args:
@@ -217,7 +218,7 @@ class Runs(Shown, Mapping[str, NDArray[Any]]):
             where = spelled(f"--top {count}", "count")
             raise UsageError.of(where, "how many runs, 0 or more", str(count), "take another number")
         name, sign = check_measure(by, self.measures), -1.0 if largest else 1.0
-        best: list[tuple[float, dict[str, Any]]] = []
+        best: list[tuple[float, Json]] = []
         for part in self.parts():
             values = sign * part[name]
             worst = best[-1][0] if len(best) == count > 0 else math.inf
@@ -228,7 +229,7 @@ class Runs(Shown, Mapping[str, NDArray[Any]]):
             best = sorted(best, key=lambda one: one[0])[:count]
         return [run for _, run in best]
 
-    def run(self, i: int) -> dict[str, Any]:
+    def run(self, i: int) -> Json:
         """The i-th run that is here, as plain data."""
         return {name: self[name][i : i + 1].tolist()[0] for name in self}
 

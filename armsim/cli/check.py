@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from armsim.cli.options import Display, Overrides, display_options, flag, print_json, set_option
 from armsim.notebook import counted
-from armsim.records import as_plain
+from armsim.records import Json, as_plain
 from armsim.reports.collision import collision_lines
 from armsim.reports.table import wrapped
 from armsim.terminal.streams import echo
@@ -149,7 +149,7 @@ class _Result:
         if verbose and arm is not None:
             echo(f"  {arm.name}: {counted(len(arm.links), 'joint')}")
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Json:
         """As plain data; the advice on a scenario's step, as text, under "step"; likewise "study"."""
         checked = self.checked
         faults, warnings = ([_plain(fault) for fault in group] for group in (checked.faults, checked.warnings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +48,7 @@ class TrajectoryFiles:
     columns: str | None
 
 
-def carrying(overrides: Overrides, payload: str | None) -> dict[str, Any]:
+def carrying(overrides: Overrides, payload: str | None) -> dict[str, object]:
     """Overrides, and that of a payload: a point mass at the tool.
 
     Raises:
@@ -94,7 +95,7 @@ Examples:
 @angle_options
 def command(
     robot: str,
-    overrides: dict[str, Any],
+    overrides: dict[str, object],
     state: JointState,
     wrenches: bool,
     files: TrajectoryFiles,
@@ -174,11 +175,11 @@ def command(
     q_shown = arm.shown(pose, display.degrees)
     ahead = zip(arm.joints, rotor_positions(arm, pose, rates, changes), strict=True)
     rotors = [x if x is None else joint.kind.shown(x, display.degrees) for joint, x in ahead]
-    shown: dict[str, Any] = {"q": q_shown, "torque": torque, "voltage": voltage, "current": current}
+    shown: dict[str, Sequence[float | None]] = {"q": q_shown, "torque": torque, "voltage": voltage, "current": current}
     if any(x is not None for x in rotors):
-        shown = {"q": q_shown, "q motor": rotors} | shown
+        shown = {"q": q_shown, "q motor": rotors, **shown}
     told = {key.replace(" ", "_"): values for key, values in shown.items()}
-    about: dict[str, Any] = {"robot": arm.name, "joints": arm.joint_names, **told}
+    about: dict[str, object] = {"robot": arm.name, "joints": arm.joint_names, **told}
     if wrenches:
         about["wrenches"] = {name: {"moment": [*n], "force": [*f]} for name, (n, f) in carried.items()}
     what = "torques that hold it" if holding else "torques for this motion"

@@ -10,7 +10,7 @@ from armsim.cli.ik import PLACE, Orientation, orientation_options
 from armsim.cli.options import Display, Overrides, angle_options, flag, grouped, number, robot_argument, set_option
 from armsim.cli.pictures import OutputFiles, check_plot
 from armsim.errors import UsageError
-from armsim.records import record
+from armsim.records import Json, record
 from armsim.reports.table import number as shown
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def command(
     return 0
 
 
-def _facts(found: Workspace, plane: str) -> dict[str, Any]:
+def _facts(found: Workspace, plane: str) -> Json:
     """Share and extent of what is reached; least and greatest manipulability and payload, each with its place."""
     import numpy as np
 
@@ -130,7 +130,7 @@ def _facts(found: Workspace, plane: str) -> dict[str, Any]:
     places = found.position[found.reachable]
     axes = zip(plane, PLANES[plane], strict=True)
     extent = {name: [places[:, i].min(), places[:, i].max()] for name, i in axes} if len(places) else {}
-    facts: dict[str, Any] = {"share": float(found.reachable.mean()), "extent": extent}
+    facts: Json = {"share": float(found.reachable.mean()), "extent": extent}
     for name in ("manipulability", "payload"):
         values = getattr(found, name)
         finite = np.isfinite(values)

@@ -82,7 +82,11 @@ def lower(
 
 
 def _packed(
-    graph: Graph, function: Function, args: Sequence[Any], machine: dict[str, Any], known: dict[Expr, Any] | None = None
+    graph: Graph,
+    function: Function,
+    args: Sequence[Any],
+    machine: Mapping[str, Callable[..., Any]],
+    known: dict[Expr, Any] | None = None,
 ) -> dict[Expr, tuple[Any, Any]]:
     """Packed sines and cosines of those angles of a function that depend on its arguments by +, - and * alone.
 

@@ -197,7 +197,7 @@ class Predictive(FeedbackLaw):
 
     name = "predictive"
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Without what is traced, which is made again."""
         return {name: x for name, x in vars(self).items() if not name.startswith("_")}
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from armsim.convergence.reference import LEAST_ORDER
 from armsim.convergence.sensitivity import ROUNDING
 from armsim.display import Shown
 from armsim.notebook import counted
-from armsim.records import as_plain, attributes, record
+from armsim.records import Json, as_plain, attributes, record
 
 if TYPE_CHECKING:
     from armsim.convergence.reference import ReferenceSolution, SettingRun
@@ -188,7 +188,7 @@ class Convergence(Shown):
         methods = tuple(method.scaled(math.degrees(1.0)) for method in self.methods)
         return replace(self, accuracy=math.degrees(self.accuracy), unit="deg", methods=methods)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Json:
         """All of it as plain data: the `--json` of `armsim converge`."""
         return {
             **attributes(self, "scenario", "robot", "duration", "instants", "accuracy", "unit"),
@@ -196,7 +196,7 @@ class Convergence(Shown):
             "methods": [self._method(found) for found in self.methods],
         }
 
-    def _method(self, found: MethodConvergence) -> dict[str, Any]:
+    def _method(self, found: MethodConvergence) -> Json:
         expected, cheapest = found.expected(self.accuracy), found.cheapest(self.accuracy)
         sensitivity = None
         if found.sensitivity is not None:

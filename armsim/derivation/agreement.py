@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -131,7 +131,7 @@ def compare_engine(module: PrintedModule, robot: Robot) -> Check:
     """
     import numpy as np
 
-    printed: dict[str, Any] = {}
+    printed: dict[str, Callable[..., Any]] = {}
     exec(compile(code(module, "python"), "<derivation>", "exec"), printed)
     r = printed["constants"](*([printed["Numbers"]()] if module.parameters else []))
     rng = np.random.default_rng(0)

@@ -23,7 +23,7 @@ from armsim.dynamics import inertial_parameters, regressor
 from armsim.dynamics.regressor import PARAMETERS, inertial_unit
 from armsim.identification.unseen import SMALL, independent, numerical_rank, stacked_regressor
 from armsim.loading import build_robot, load_robot_file
-from armsim.records import record
+from armsim.records import Json, record
 
 ORDER = [
     "ZZ",
@@ -78,7 +78,7 @@ class BaseParameters:
     rank: int
     notes: list[str]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Json:
         """As plain data; expressions as text."""
         listed = [vars(p) | {"combination": str(p.combination), "value": str(p.value)} for p in self.parameters]
         return {

@@ -26,7 +26,7 @@ from armsim.derivation.written import LETTERS, Written
 from armsim.errors import UsageError
 from armsim.loading import build_robot, load_robot_file
 from armsim.loading.robot_file import refuse_undetermined
-from armsim.records import as_plain
+from armsim.records import Json, as_plain
 
 
 class Derivation:
@@ -82,7 +82,7 @@ class Derivation:
         return None if self.equations is None else typeset(self)
 
     @cached_property
-    def operations(self) -> dict[str, Any]:
+    def operations(self) -> Json:
         """Operation counts: of inverse_dynamics, forward_dynamics and constants, each with multiplications, additions,
         trigonometric and divisions; divisions are among the multiplications. published: others' counts for such an arm."""
         constants = Constants([])
@@ -147,7 +147,7 @@ class Derivation:
         return self.written.matrix("J")
 
     @cached_property
-    def constants(self) -> list[dict[str, Any]]:
+    def constants(self) -> list[Json]:
         """The grouped constants of inverse dynamics: name, value (an expression of the symbols), number, and meaning."""
         at = {sympy.Symbol(name, real=True): x for name, x in self.symbols.items()}
         return [
@@ -203,7 +203,7 @@ class Derivation:
         routines = [replace(f, inputs=(*f.inputs, ("r", shared))) for f in routines]
         return PrintedModule(self.name, parameters, made, routines)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Json:
         """The derivation as plain data; expressions as text that SymPy reads."""
         closed = {}
         if self.equations is not None:

@@ -14,7 +14,7 @@ from armsim import document
 from armsim.document.base import numbers as numbers_of
 from armsim.document.paths import parse_path
 from armsim.errors import UsageError
-from armsim.expr import flatten, replay, trace, unflatten
+from armsim.expr import Scalar, flatten, replay, trace, unflatten
 from armsim.expr.replay import OPERATIONS
 from armsim.files.faults import suggestion
 from armsim.files.nodes import clipped
@@ -31,7 +31,6 @@ from armsim.spatial import Inertia
 OF_ARM = ("gravity", "base", "tool", "payload")
 OF_JOINT = ("mdh", "dh", "origin", "bodies", "pitch", "mimic")
 OF_MOTOR = ("gear", "rotor_inertia")
-WITHOUT: dict[str, Any] = {"limit": None, "spring": None, "coulomb": None}  # of a joint, what rigid bodies do not feel
 MOST_BITS = 1024  # of an exact number; products of such are quick
 
 # doubles that stand for multiples of pi in the text of the physics
@@ -87,7 +86,7 @@ def exact_arm(robot: document.Robot, symbols: Sequence[str] | None = None) -> Ex
         UsageError: There is no such parameter or number, or a name is there twice.
     """
     found, values, at = _symbols(robot, symbols)
-    named: dict[str, Any] = {"pi": sympy.pi}
+    named: dict[str, Scalar] = {"pi": sympy.pi}
     for name, quantity in robot.parameters.items():
         of_symbols = quantity.formula is not None and quantity.formula.names & found.keys()
         named[name] = found[name] if name in found and not of_symbols else exact_number(quantity, named)
@@ -99,7 +98,9 @@ def exact_arm(robot: document.Robot, symbols: Sequence[str] | None = None) -> Ex
 
     def built(*scalars: Any) -> list[Any]:
         arm = build_robot(robot, dict(zip(opened, scalars, strict=True)))
-        arm = arm.map_links(lambda link: replace(link, motor=_rotor(link.motor), initial=0.0, **WITHOUT))
+        arm = arm.map_links(
+            lambda link: replace(link, motor=_rotor(link.motor), initial=0.0, limit=None, spring=None, coulomb=None)
+        )
         leaves, form = flatten((arm, arm.inertias, arm.regrouped))
         structure[:] = [form]
         return leaves

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self, TypeVar, overload
 
 from armsim.document.kinds import REQUIRED, Format, Kind, V
 from armsim.document.other_words import Words, meant
-from armsim.document.rules import Relation, Rule
+from armsim.document.rules import Entries, Relation, Rule
 from armsim.files.faults import join, suggestion
 from armsim.files.nodes import Map, Node, Place, Scalar, Seq, clipped, data_of
 from armsim.files.source import beside
@@ -21,7 +21,6 @@ from armsim.formulas.quantity import Context, Quantity
 
 Leaf = Callable[[Any, str], Any]
 D = TypeVar("D", bound="Document")
-Entries = dict[str, Any]  # values by key
 
 
 class _Signature:

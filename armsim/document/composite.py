@@ -9,7 +9,7 @@ from typing import Any
 from armsim.document.base import Document, Subdocument
 from armsim.document.kinds import Choice, Kind, Number, Text, V
 from armsim.document.other_words import Words, meant
-from armsim.document.rules import Relation, Rule
+from armsim.document.rules import Entries, Relation, Rule
 from armsim.files.faults import suggestion
 from armsim.files.nodes import Map, Node, Place, Scalar, Seq, clipped
 from armsim.formulas.quantity import Context, Quantity, plain_number
@@ -90,7 +90,7 @@ class List(Kind[tuple[V, ...]]):
         return tuple(Quantity(value, plain_number(value), place, given=False, kind=self.item) for value in self.default)
 
 
-class Parameters(Kind[dict[str, Any]]):
+class Parameters(Kind[Entries]):
     """The file's parameters, which are read before all other keys (`armsim.document.parameters`), as formulas use them."""
 
     def expected(self, context: Context) -> str:
@@ -117,7 +117,7 @@ class ByName(Kind[dict[str, V]]):
     def expected(self, context: Context) -> str:
         return f"a mapping of names, each to {self.item.expected(context)}"
 
-    def read(self, node: Node, context: Context) -> dict[str, Any] | None:
+    def read(self, node: Node, context: Context) -> dict[str, V | None] | None:
         if not isinstance(node, Map):
             return self.fault(node, context)
         found = {}
@@ -126,7 +126,7 @@ class ByName(Kind[dict[str, V]]):
                 found[name] = self.item.read(value, context.below(name))
         return found
 
-    def filled(self, place: Place) -> dict[str, Any]:
+    def filled(self, place: Place) -> dict[str, V]:
         return {}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from armsim.document.recorded import LARGEST_TIME, TIME, in_order, read_table
@@ -126,7 +126,7 @@ def _scaled(values: Sequence[float], factor: float) -> Sequence[float]:
 
 def _within_bounds(
     times: Sequence[float],
-    columns: dict[str, Any],
+    columns: Mapping[str, Sequence[Sequence[float]] | None],
     csv: DataTable,
     place: Place,
     context: Context,

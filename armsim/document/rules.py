@@ -9,12 +9,14 @@ from armsim.document.paths import parse_path
 from armsim.formulas.quantity import Quantity
 from armsim.records import record
 
+Entries = dict[str, Any]  # values of a document by key
+
 
 class Keys(Protocol):
     """What a rule asks of a document."""
 
     @property
-    def entries(self) -> dict[str, Any]:
+    def entries(self) -> Entries:
         """Values by key; None where a key has none."""
 
     def given(self, key: str) -> bool:

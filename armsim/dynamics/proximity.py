@@ -8,10 +8,9 @@ from functools import reduce
 from itertools import product, starmap
 from math import inf
 from operator import add
-from typing import Any
 
 from armsim.dynamics.kinematics import own_poses
-from armsim.expr import Scalar, Scalars, absolute, either, minimum, where
+from armsim.expr import Expr, Scalar, Scalars, absolute, either, minimum, where
 from armsim.geometry import distance
 from armsim.model import Arm
 
@@ -34,7 +33,7 @@ def distances(arm: Arm, q, pairs: Iterable[str]) -> Scalars:
     return [least(pair) for pair in pairs]
 
 
-def watched_pairs(arm: Arm) -> dict[str, Any]:
+def watched_pairs(arm: Arm) -> dict[str, bool | Expr]:
     """Whether each of `arm.pairs` is watched unless asked for by name: a condition.
 
     Links that touch each other in the initial pose of the robot are taken for bodies that overlap in its file, and a link on the

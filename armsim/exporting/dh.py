@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from armsim import document
 from armsim.document.joint import FRAMES
@@ -56,7 +55,7 @@ def dh_file(arm: Arm, robot: document.Robot, convention: str) -> tuple[str, list
     return yaml_text(data), [f"residual of the rows: {worst[0].residual:.1g}"]
 
 
-def _placed(pose: Pose) -> dict[str, Any]:
+def _placed(pose: Pose) -> dict[str, list[float] | list[str]]:
     return {"xyz": [*map(_length, pose.position)], "rpy": [*map(_angle, roll_pitch_yaw(pose.rotation))]}
 
 

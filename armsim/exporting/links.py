@@ -98,7 +98,7 @@ def mean(friction: Coulomb | None) -> float:
     return 0.0 if friction is None else (friction.positive + friction.negative) / 2
 
 
-def body_of(inertia: Inertia) -> dict[str, Any]:
+def body_of(inertia: Inertia) -> dict[str, dict[str, object]]:
     """A body of a robot file with that inertia."""
     own = summed(inertia)
     return {"inertia": {"mass": own.mass, "center": own.com, "about": "com", **asdict(own.about_com)}}

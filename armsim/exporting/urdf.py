@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from textwrap import indent
-from typing import Any
 
 from armsim import document
 from armsim.errors import LF
@@ -26,6 +25,7 @@ from armsim.exporting.links import (
 from armsim.files.yaml_writer import yaml_text
 from armsim.importing.imported import free_name
 from armsim.model import BASE, Arm, Joint, Motor
+from armsim.records import Json
 from armsim.spatial import Inertia, Pose, Vector
 
 NO_WORD = re.compile(r"initial|pitch|spring|motor|limits\.[sd]|friction\.(coulomb\.|st)")  # keys of a joint
@@ -107,7 +107,7 @@ def _motion(joint: Joint, axis: Vector) -> str:
     )
 
 
-def _unspoken(robot: document.Robot, links: Sequence[LinkElement]) -> dict[str, Any]:
+def _unspoken(robot: document.Robot, links: Sequence[LinkElement]) -> Json:
     """What URDF has no word for, by the keys of a robot file; of links with payloads their inertia without those, too."""
     whole, joints = said(robot), {}
     for link, data in zip(links, whole["joints"], strict=False):
@@ -119,7 +119,7 @@ def _unspoken(robot: document.Robot, links: Sequence[LinkElement]) -> dict[str, 
     return more | {"joints": {name: own for name, own in joints.items() if own}}
 
 
-def _without_word(data: dict[str, Any], path: str = "") -> dict[str, Any]:
+def _without_word(data: Json, path: str = "") -> Json:
     """What of a joint's plain data URDF has no word for."""
     found = {}
     for key, value in data.items():

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from armsim.files.faults import Report, join
 from armsim.files.nodes import Place
 from armsim.formulas.formula import Formula, FormulaError, parse_formula
 from armsim.records import mutable_record
+
+if TYPE_CHECKING:
+    from armsim.files.table import DataTable
 
 MOST_LETTERS = 100_000  # of all formulas of a file; thirty joints take some 10 000
 
@@ -124,7 +127,7 @@ class Context:
     contacts: tuple[str, ...] = ()
     folder: str = ""
     formulas: FormulaCache = field(default_factory=FormulaCache)
-    tables: dict[str, Any] = field(default_factory=dict)
+    tables: dict[str, DataTable | None] = field(default_factory=dict)
     turns: tuple[bool, ...] = ()
     output: str | None = None
     law: str = ""

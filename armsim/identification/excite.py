@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize
@@ -36,7 +36,7 @@ from armsim.loading import Given
 from armsim.recording.command_history import CommandHistory
 from armsim.recording.forward_model import ForwardModel
 from armsim.recording.measured_log import MeasuredLog
-from armsim.records import record
+from armsim.records import Json, record
 from armsim.studies.study import called
 
 NORMAL = 1.96  # standard deviations on either side of a 95 % interval
@@ -118,7 +118,7 @@ class Excitation(Shown):
         """Times of the rows [s], shape (m,)."""
         return np.arange(round(self.duration * self.rate) + 1) / self.rate
 
-    def scenario(self, arm: Robot, named: Any) -> dict[str, Any]:
+    def scenario(self, arm: Robot, named: Any) -> Json:
         """A scenario that follows the rows of `TABLE` by PD control beside feedforward, a sample a row, as plain data.
 
         Args:
@@ -197,7 +197,7 @@ def excite(
     motion = best.scaled(share)
     sigma, of_commands = _each("noise", noise, n), _each("command noise", command_noise, n, zero=True)
     t = np.arange(round(duration * rate) + 1) / rate
-    deviations, unseen, condition = expectation(unknowns, motion, t, measured, sigma, of_commands, seed)
+    deviations, unseen, condition = expectation(unknowns, motion, t, measured, LogNoise(sigma, of_commands, seed))
     numbers = zip(
         *(unknowns.column(x).tolist() for x in ("path", "unit")), values.tolist(), deviations.tolist(), strict=True
     )
@@ -331,8 +331,22 @@ def _search(model: CommandModel, arm: Robot, family: MotionFamily, values: Array
     return best
 
 
+class LogNoise(NamedTuple):
+    """The white noise of a log.
+
+    Attributes:
+        positions: Its standard deviation [rad or m], shape (n,).
+        commands: That of measured commands, likewise.
+        seed: Of its draws.
+    """
+
+    positions: Array
+    commands: Array
+    seed: int
+
+
 def expectation(
-    unknowns: Unknowns, motion: FourierMotion, t: Array, measured: Output, noise: Array, more: Array, seed: int
+    unknowns: Unknowns, motion: FourierMotion, t: Array, measured: Output, noise: LogNoise
 ) -> tuple[Array, tuple[UnseenDirection, ...], float]:
     """Standard deviations that `armsim.identify` finds from such logs, unseen directions, condition number.
 
@@ -343,11 +357,9 @@ def expectation(
         motion: The motion.
         t: Times of rows [s], shape (m,).
         measured: What the log has besides positions.
-        noise: Standard deviation of positions [rad or m], shape (n,).
-        more: Of measured commands, likewise.
-        seed: Of the noise.
+        noise: Of the log.
     """
-    draw, values = np.random.default_rng(seed), unknowns.column("before")
+    draw, values = np.random.default_rng(noise.seed), unknowns.column("before")
     q, qd, qdd = motion.at(t)
     commands = CommandModel(unknowns.robot, measured).by_numbers(values[: unknowns.opened], q, qd, qdd)[0]
 
@@ -355,17 +367,17 @@ def expectation(
         history = CommandHistory(t, commands + size * draw.normal(size=q.shape))
         return MeasuredLog("excite", t, q, None, history, measured, measured)
 
-    fitted, h = (1.0 - HELD_BACK) * float(t[-1]), step_of([log(more)], None)
+    fitted, h = (1.0 - HELD_BACK) * float(t[-1]), step_of([log(noise.commands)], None)
     spans = [(k, 0.0, fitted) for k in range(LOGS)]
     true, windows = (
-        cut([log(size) for _ in spans], spans, min(WINDOW, fitted / SHARE), h) for size in (0.0 * more, more)
+        cut([log(size * noise.commands) for _ in spans], spans, min(WINDOW, fitted / SHARE), h) for size in (0.0, 1.0)
     )
     model = ForwardModel(unknowns.given, h, QUICK, measured, open=unknowns.places, outputs=False)
     shooting = Shooting(model, unknowns)
     starts = np.concatenate(motion.at(windows.begin)[:2], axis=1)
     simulated = shooting.positions(true, values, starts)
-    windows = replace(windows, q=simulated + noise * draw.normal(size=simulated.shape))
-    fitting = Fitting(shooting, windows, [Sensor(float(x), 0.0) for x in noise])
+    windows = replace(windows, q=simulated + noise.positions * draw.normal(size=simulated.shape))
+    fitting = Fitting(shooting, windows, [Sensor(float(x), 0.0) for x in noise.positions])
     equations = fitting.begun(values, starts, both=True).equations
     known = fitting.unseen(equations, Known(values, np.full(len(values), math.inf), np.zeros((0, len(values))), ()))
     variances = LOGS * np.diag(fitting.covariance(equations, known))

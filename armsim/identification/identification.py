@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import field
 from os import PathLike
-from typing import Any
 
 from armsim.arrays import Array
 from armsim.display import Shown
@@ -17,7 +16,7 @@ from armsim.loading import Given
 from armsim.model import Arm
 from armsim.recording.follow import Horizon
 from armsim.recording.measured_log import MeasuredLog
-from armsim.records import OMIT, as_plain, record
+from armsim.records import OMIT, Json, as_plain, record
 
 CLOSE = 0.95  # correlation from which two numbers are said to be hard to tell apart
 
@@ -139,7 +138,7 @@ class Identification(Shown):
         """
         return save_files(self, folder, force)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Json:
         """As plain data, in SI units and the file's."""
         told = {
             "robot": self.arm.name,

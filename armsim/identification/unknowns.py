@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -196,7 +195,7 @@ def _friction(robot: document.Robot, output: Output) -> list[str]:
     for i, joint in enumerate(robot.joints):
         if joint.mimic is not None:
             continue
-        places: dict[str, Any] = {"friction": joint.friction}
+        places: dict[str, document.Friction | document.Motor] = {"friction": joint.friction}
         if joint.motor is not None and not joint.friction.says("coulomb") and not joint.friction.says("viscous"):
             places["motor"] = joint.motor
         for key in ("viscous", "coulomb"):

@@ -5,13 +5,13 @@ Readers make nodes by `armsim.files.plain_data.nodes_of(data, place)`, whose dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from textwrap import wrap
 from typing import Any
 
 import yaml
 
-from armsim.document.kinds import LONGEST_NAME
+from armsim.document.kinds import LONGEST_NAME, V
 from armsim.files.faults import join
 from armsim.files.nodes import Map, Node, Place, Seq
 from armsim.files.plain_data import nodes_of
@@ -38,9 +38,14 @@ class Imported:
     sources: tuple[Source, ...]
 
 
-def compact(data: dict[str, Any], place: Place | None = None) -> dict[str, Any]:
-    """Data without what is empty or 0; with a place, as nodes."""
-    return {key: nodes_of(x, place) if place else x for key, x in data.items() if x}
+def compact(data: Mapping[str, V]) -> dict[str, V]:
+    """Data without what is empty or 0."""
+    return {key: x for key, x in data.items() if x}
+
+
+def compact_nodes(data: Mapping[str, object], place: Place) -> dict[str, Node]:
+    """The nodes of data without what is empty or 0, at a place."""
+    return {key: nodes_of(x, place) for key, x in compact(data).items()}
 
 
 def free_name(name: str, taken: set[str]) -> str:

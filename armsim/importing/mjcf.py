@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armsim.document import Motor
 from armsim.document.kinds import as_name
 from armsim.document.robot import FORMAT, RESERVED_FRAMES, UNIT
 from armsim.errors import UsageError
@@ -146,7 +147,7 @@ class _Reader:
         self.led = [(i, 1.0, 0.0) for i in range(len(self.links))]
         for i in range(model.neq):
             self._couple(_plain(model.equality(i)))
-        self.motors: dict[int, dict[str, Any]] = {}
+        self.motors: dict[int, Motor] = {}
         for i in range(model.nactuator):
             self._drive(_plain(model.actuator(i)), model.actuator_armature[i], model.actuator_damping[i])
 
@@ -223,15 +224,15 @@ class _Reader:
         gain, bias, (lag, *states) = actuator.gainprm, actuator.biasprm, actuator.dynprm
         voltage = _most(actuator.ctrlrange, actuator.ctrllimited)
         torque = _most(actuator.forcerange, actuator.forcelimited)
-        motor = {"gear": gear, "rotor_inertia": armature, "viscous": damping}
+        motor = Motor(gear=gear, rotor_inertia=armature, viscous=damping)
         known = (
             actuator.gaintype == FIXED and actuator.biastype <= AFFINE and not actuator.dyntype and not any(bias[:2])
         )
         if actuator.gaintype == DCMOTOR:
-            motor |= {"Kp": gain[1], "Ra": gain[0], "inductance": lag * gain[0]}
+            motor = motor.replaced(Kp=gain[1], Ra=gain[0], inductance=lag * gain[0])
             known = not any((*gain[2:], *bias, *states))
         elif known and gain[0] > 0.0 > bias[2]:  # Kp/Ra (V - Kp w)
-            motor |= {"Kp": -bias[2] / gain[0], "Ra": -bias[2] / gain[0] ** 2}
+            motor = motor.replaced(Kp=-bias[2] / gain[0], Ra=-bias[2] / gain[0] ** 2)
             known = gain[0] != -bias[2]  # a servo of velocity is a motor with a Kp of 1
         elif known := known and not bias[2]:
             torque = torque or abs(gain[0]) * voltage
@@ -239,10 +240,10 @@ class _Reader:
             found = f"gain {gain[0]:g}, bias {bias[0]:g} {bias[1]:g} {bias[2]:g}, or other laws"
             self._remark("actuator", actuator, "a motor under a voltage or a torque", found, "see docs/control.md")
         (leader,) = leaders
-        self.motors[leader] = motor | {"limits": compact({"torque": torque, "voltage": voltage * ("Kp" in motor)})}
+        self.motors[leader] = motor.replaced(limits=compact({"torque": torque, "voltage": voltage * ("Kp" in motor)}))
         self.comments[f"joints[{leader}].motor"] = f"actuator `{actuator.name or actuator.id}`"
 
-    def robot(self, name: str | None) -> dict[str, Any]:
+    def robot(self, name: str | None) -> dict[str, object]:
         """The content of the robot file."""
         m, file = self.model, os.path.basename(self.path)
         self.comments[""] = (
@@ -270,7 +271,7 @@ class _Reader:
         of, ratio, offset = self.led[i]
         body = self.model.body(joint.bodyid).name or joint.bodyid
         self.comments[f"joints[{i}]"] = f"joint `{joint.name}` of body `{body}`"
-        data: dict[str, Any] = {
+        data: dict[str, object] = {
             "name": self.names[i],
             "type": "revolute" if joint.type == HINGE else "prismatic",
             "origin": {**_entries(pose), "axis": joint.axis},
@@ -284,10 +285,10 @@ class _Reader:
             data |= self._leading(i, joint)
         return nodes_of({**compact(data), "bodies": bodies}, self._place("joint", joint))
 
-    def _leading(self, i: int, joint: Any) -> dict[str, Any]:
+    def _leading(self, i: int, joint: Any) -> dict[str, object]:
         """What all joints that move as one have together."""
         lower, upper, stiffness, pull = -np.inf, np.inf, 0.0, 0.0
-        motor = self.motors.get(i, {"gear": 1.0, "rotor_inertia": 0.0})
+        motor = self.motors.get(i, Motor(gear=1.0, rotor_inertia=0.0))
         for one, ratio, offset in ((link.joint, r, c) for link, (of, r, c) in zip(self.links, self.led) if of == i):
             if one.limited:
                 bounds = np.where(abs(one.range) < WIDEST, one.range, (-np.inf, np.inf))
@@ -295,7 +296,7 @@ class _Reader:
                 lower, upper = max(lower, least), min(upper, most)
             stiffness += one.stiffness * ratio**2
             pull += one.stiffness * ratio * (one.qpos_spring - offset)
-            motor["rotor_inertia"] += one.armature * (ratio / motor["gear"]) ** 2
+            motor = motor.replaced(rotor_inertia=motor.rotor_inertia + one.armature * (ratio / motor.gear) ** 2)
         if lower >= upper:
             self._remark(
                 "joint", joint, "limits that leave a range to joints that move as one", "none: they have no limits"
@@ -310,12 +311,12 @@ class _Reader:
             "initial": initial,
             "limits": {key: x for key, x in (("lower", lower), ("upper", upper)) if abs(x) < np.inf},
             "spring": {"stiffness": stiffness, "rest": pull / stiffness} if stiffness else {},
-            "motor": compact(motor) if i in self.motors or motor["rotor_inertia"] else {},
+            "motor": compact(motor) if i in self.motors or motor.rotor_inertia else {},
         }
 
-    def _frames(self) -> dict[str, Any]:
+    def _frames(self) -> dict[str, dict[str, object]]:
         """The tool, and frames of sites, and of bodies whose frames are not those of links."""
-        m, tool, frames, taken = self.model, dict[str, Any](), dict[str, Any](), {*RESERVED_FRAMES, *self.names}
+        m, tool, frames, taken = self.model, dict[str, object](), dict[str, object](), {*RESERVED_FRAMES, *self.names}
         found: list[Any] = [
             ("site", x, x.bodyid, self._pose(x.pos, x.quat)) for x in map(_plain, map(m.site, range(m.nsite)))
         ]
@@ -325,7 +326,7 @@ class _Reader:
             where, name = _entries(at @ pose), as_name(own.name).replace(".", "_")
             if carrier < 0 or not name or not (where or kind == "site"):
                 continue
-            frame = {"link": self.names[carrier], **where}
+            frame: dict[str, object] = {"link": self.names[carrier], **where}
             if name in TOOLS:
                 tool = frame
             if name != "tool":
@@ -346,7 +347,7 @@ def _most(range: Any, limited: Any) -> float:
     return largest if limited is True and largest < np.inf else 0.0
 
 
-def _entries(pose: Pose) -> dict[str, Any]:
+def _entries(pose: Pose) -> dict[str, list[float]]:
     """The keys of a frame in a robot file."""
     keys: Any = {"xyz": pose.position, "rpy": roll_pitch_yaw(pose.rotation)}
     found = {key: [round(x, DIGITS) for x in numbers] for key, numbers in keys.items()}

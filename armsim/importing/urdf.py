@@ -20,10 +20,11 @@ from armsim.files.plain_data import nodes_of
 from armsim.files.source import Source, digest
 from armsim.files.yaml_reader import parse_yaml, parsed_number
 from armsim.formulas.bounds import BOUNDS
-from armsim.importing.imported import Imported, compact, free_name, merged
+from armsim.importing.imported import Imported, compact, compact_nodes, free_name, merged
 from armsim.importing.packages import find_resource
 from armsim.importing.xml_reader import Element, read_xml
-from armsim.model import BASE
+from armsim.model import BASE, Mimic
+from armsim.records import as_plain
 from armsim.spatial import Vector, roll_pitch_yaw, rotation_rpy
 
 TYPES = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
@@ -293,35 +294,35 @@ class _Reader:
         if abs((length := math.hypot(*direction)) - 1.0) > NOT_UNIT:
             found, mend = f"`{axis.get('xyz')}`, of length {length:.6g}", 'write for example xyz="0 0 1"'
             self.report.add(axis.place, f"{path}: axis", "a unit vector", found, mend)
-        data: dict[str, Any] = {"name": link.name, "type": TYPES[joint.type]}
+        data: dict[str, object] = {"name": link.name, "type": TYPES[joint.type]}
         if link.carrier != i - 1:
             data["parent"] = BASE if link.carrier < 0 else self.taken[link.carrier].name
         data["origin"] = {**_pose(link.offset), "axis": direction}
         data |= (
-            compact({"mimic": self.mimics.get(joint.name)}, mimic.place)
+            compact_nodes({"mimic": as_plain(self.mimics.get(joint.name))}, mimic.place)
             if mimic.attributes
             else self._held(joint, path)
         )
         friction = {name: self.number(dynamics, key, path) for key, name in FRICTION.items()}
-        data |= compact({"friction": compact(friction)}, dynamics.place)
+        data |= compact_nodes({"friction": compact(friction)}, dynamics.place)
         data["bodies"] = [*link.bodies.values()]
         data |= compact({"visual": link.visuals})
         if [*link.bodies] not in ([], [joint.child]):
             self.comments[f"{where}.bodies"] = f"links {', '.join(link.bodies)}"
         return nodes_of(data, place)
 
-    def _held(self, joint: _Joint, path: str) -> dict[str, Any]:
+    def _held(self, joint: _Joint, path: str) -> dict[str, Node]:
         """Limits, initial position and motor of a joint that mimics none; its range is that of all that move with it."""
         limit, gear = joint.element.first("limit"), self.gears.get(joint.name, 1.0)
         effort, velocity = (self.number(limit, key, path) for key in ("effort", "velocity"))
         drive = (("torque", effort / (abs(gear) or 1), STRONGEST), ("speed", velocity * abs(gear), FASTEST))
-        motor: dict[str, Any] = {} if gear == 1 else {"gear": gear}
+        motor: dict[str, object] = {} if gear == 1 else {"gear": gear}
         motor |= compact({"limits": {key: x for key, x, most in drive if 0 < x <= most}})
         low, high = self._range(joint, path)
         for name, mimic in self.mimics.items():
-            if mimic["joint"] == self.names[joint.name] and mimic["ratio"]:
+            if mimic.joint == self.names[joint.name] and mimic.ratio:
                 ends = self._range(self.joints[name], f"joint {name}")
-                least, most = sorted((x - mimic["offset"]) / mimic["ratio"] for x in ends)
+                least, most = sorted(mimic.invert(x) for x in ends)
                 low, high = max(low, least), min(high, most)
         if low >= high:
             found, mend = "none: it has no limits", "correct the limits of the joints that mimic it"
@@ -329,7 +330,7 @@ class _Reader:
             low, high = -math.inf, math.inf
         limits = {key: x for key, x in (("lower", low), ("upper", high)) if abs(x) < math.inf}
         initial = sum(limits.values()) / max(len(limits), 1) if not low <= 0 <= high else 0
-        return compact({"initial": initial, "limits": limits, "motor": motor}, limit.place)
+        return compact_nodes({"initial": initial, "limits": limits, "motor": motor}, limit.place)
 
     def _range(self, joint: _Joint, path: str) -> tuple[float, float]:
         """The range of a joint by its own limits; an end that there is not is infinite."""
@@ -342,8 +343,8 @@ class _Reader:
             return -math.inf, math.inf
         return low if low >= -WIDEST else -math.inf, high if high <= WIDEST else math.inf
 
-    def _coupling(self, joint: str) -> dict[str, Any]:
-        """The joint that leads one, perhaps by way of others, with ratio and offset; empty if none does, or with a fault."""
+    def _coupling(self, joint: str) -> Mimic | None:
+        """The joint that leads one, perhaps by way of others, with ratio and offset; None if none does, or with a fault."""
         seen, ratio, offset = [joint], 1.0, 0.0
         while (element := self.joints[seen[-1]].element.first("mimic")).attributes:
             path, name = f"joint {seen[-1]}", element.get("joint")
@@ -354,9 +355,9 @@ class _Reader:
                 expected = "another joint that is taken and moves, and does not mimic this one"
                 mend = suggestion(name, others, "joints are")
                 self.report.add(element.place, f"{path}: mimic", expected, f"`{clipped(name)}`", mend)
-                return {}
+                return None
             seen.append(name)
-        return {"joint": self.names[seen[-1]], "ratio": ratio, "offset": offset} if len(seen) > 1 else {}
+        return Mimic(self.names[seen[-1]], ratio, offset) if len(seen) > 1 else None
 
     def _gears(self) -> dict[str, float]:
         """Reductions by joint, of transmissions that have one joint."""
@@ -367,13 +368,13 @@ class _Reader:
                 found[name] = self.parsed(gear.text, gear.place, f"joint {name}: {gear.tag}")
         return found
 
-    def _frames(self) -> dict[str, Any]:
+    def _frames(self) -> dict[str, dict[str, object]]:
         """The tool, and the frames of links that are fixed to one that moves."""
         known = {link.joint.child: (i, ORIGIN) for i, link in enumerate(self.taken)} | self.frames
         ends = [*self.tips] or [x for x in known if x == "tool"] or [x for x in known if not self.on[x]]
-        taken, frames, tool = {*RESERVED_FRAMES, *self.names.values()}, dict[str, Any](), dict[str, Any]()
+        taken, frames, tool = {*RESERVED_FRAMES, *self.names.values()}, dict[str, object](), dict[str, object]()
         for link, (carrier, offset) in known.items():
-            frame = {"link": self.taken[carrier].name, **_pose(offset)}
+            frame: dict[str, object] = {"link": self.taken[carrier].name, **_pose(offset)}
             if [link] == ends and carrier >= 0:
                 tool, self.comments["tool"] = frame, f"link `{link}`"
             elif link in self.frames and carrier >= 0:
@@ -402,7 +403,7 @@ def _within(outer: Offset, inner: Offset) -> Offset:
     return [float(f"{x:.{DIGITS}g}") for x in xyz], rpy
 
 
-def _pose(offset: Offset) -> dict[str, Any]:
+def _pose(offset: Offset) -> dict[str, Sequence[float]]:
     """The keys of a frame in a robot file."""
     return {key: x for key, x in zip(("xyz", "rpy"), offset) if any(x)}
 

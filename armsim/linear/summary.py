@@ -13,13 +13,13 @@ from armsim.linear.model import LinearModel
 from armsim.linear.modes import Mode
 from armsim.linear.regulator import Regulator
 from armsim.linear.system import LinearSystem
-from armsim.records import attributes
+from armsim.records import Json, attributes
 from armsim.stability.step_modes import stable_steps
 
 
 def summarize(
     model: LinearModel, sampled: LinearSystem | None, regulator: Regulator | None, bode: str | None = None
-) -> dict[str, Any]:
+) -> Json:
     """A model as data: the `--json` of `armsim linearize`.
 
     Args:

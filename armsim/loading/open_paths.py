@@ -78,7 +78,7 @@ def stand_ins(
     Raises:
         UsageError: A path names an item of another list that the file lacks.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     items: dict[str, str] = {}
     for path in paths:
         key = lacking(document, path)

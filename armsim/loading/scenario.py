@@ -35,7 +35,7 @@ from armsim.loading.signals import build_signal
 from armsim.loading.world import build_contacts, build_world, with_surfaces
 from armsim.model import Arm
 from armsim.plant.columns import RowExtras
-from armsim.records import record
+from armsim.records import Json, record
 from armsim.spatial import ZERO, Vector
 
 
@@ -124,7 +124,7 @@ class Scenario:
         return self.file.document.degrees
 
     @property
-    def scenario_data(self) -> dict[str, Any]:
+    def scenario_data(self) -> Json:
         """The scenario as plain data, its robot inline, angles in radians; reads back as the same scenario."""
         return dict(plain(resolved_scenario(self)))
 
@@ -318,7 +318,7 @@ def _control(scenario: Scenario, control: document.Control) -> document.Control:
     if not control.on:
         return document.Control(law="none")
     assert isinstance(command, Controller)
-    more: dict[str, Any] = {}
+    more: dict[str, object] = {}
     hold = command.law.posture.hold if isinstance(command.law, OperationalSpace) else None
     if hold is not None and control.posture is not None:
         more["posture"] = control.posture.replaced(q=hold.target)

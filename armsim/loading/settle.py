@@ -13,6 +13,7 @@ from armsim.document.paths import EVERY, PathError, joint_index, parse_path, pat
 from armsim.document.robot import ROOT as ROBOT
 from armsim.document.scenario import ROOT as SCENARIO
 from armsim.errors import UsageError
+from armsim.expr import Scalar
 from armsim.files.faults import suggestion
 from armsim.formulas.formula import Formula
 from armsim.formulas.quantity import Quantity
@@ -56,7 +57,7 @@ def settle(
         UsageError: There is no number at one of the paths.
     """
     opened = {place: value for path, value in (open_numbers or {}).items() for place in numbers_at(document, path)}
-    values: dict[str, Any] = {}
+    values: dict[str, Scalar] = {}
     changed: set[str] = set()
 
     def settled(quantity: Quantity | None, path: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from armsim.actuation import JointTorque, acting_limits, limit_kinds, limited_quantities
 from armsim.control import Controller
 from armsim.dynamics import frame_position
-from armsim.expr import Scalar, Scalars, absolute, minus
+from armsim.expr import Expr, Scalar, Scalars, absolute, minus
 from armsim.model import Joint
 from armsim.plant import Plant
 from armsim.plant.instant import Instant
@@ -75,7 +75,7 @@ class Moment:
         return self.plant.loads.commands(self.t, self.plant.motion_of(self.x), self.plant.held(self.t, self.x))
 
     @cached_property
-    def limits(self) -> list[dict[str, Any]]:
+    def limits(self) -> list[dict[str, bool | Expr]]:
         """Which limits of its drive act on every joint: conditions by kind, of `armsim.actuation.LIMITS`, of those there are."""
         command, found = self.plant.command, []
         if command is None:

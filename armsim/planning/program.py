@@ -122,7 +122,7 @@ class MultistageProgram:
         stages = self.at[:N, None] + np.arange(w)
         c[stages] = gradient
         c[self.slack_places] = price
-        given: dict[str, Any] = {
+        given: dict[str, object] = {
             "P": self._P.filled([hessians[0].ravel(), hessians[1].ravel()]),
             "c": c,
             "A": self._A.filled([np.ones(self.fixed), dynamics[0].ravel(), -np.ones(N * k)]),

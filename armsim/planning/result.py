@@ -9,7 +9,6 @@ from dataclasses import field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from armsim.files.yaml_writer import yaml_text
 from armsim.planning.problem import Bound, Trajectory
 from armsim.planning.search import SearchIteration
 from armsim.planning.task import PlanTask
-from armsim.records import OMIT, as_plain, record
+from armsim.records import OMIT, Json, as_plain, record
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate
 
@@ -200,12 +199,12 @@ class MotionPlan(Shown):
         headings = self._task.vector.headings()
         return [headings[i] for i, _ in self._task.vector.carried]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Json:
         """What the command line prints, as plain data."""
         return dict(as_plain(self.facts))
 
     @cached_property
-    def play(self) -> dict[str, Any]:
+    def play(self) -> Json:
         """The scenario that plays it from `inputs.csv` beside it, as plain data."""
         data = {
             key: value

@@ -162,7 +162,7 @@ class PlanTask:
 
     def integrand(self, t: Scalar, x: Sequence[Scalar], u: Sequence[Scalar]) -> Scalar:
         """The cost by time."""
-        now, values, document = self._at(x, u, t), dict[str, Any](t=t), settle(self.scenario.file.document)
+        now, values, document = self._at(x, u, t), dict[str, Scalar](t=t), settle(self.scenario.file.document)
         for name in self.cost.names - {"pi", "t"}:
             if name == "time":
                 values[name] = 1.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from armsim.arrays import Array
 from armsim.errors import UsageError
 from armsim.notebook import counted
 from armsim.plant.columns import in_degrees, read_heading
-from armsim.records import attributes, record
+from armsim.records import Json, attributes, record
 
 Tolerance = Mapping[str, float] | float | None
 
@@ -98,7 +97,7 @@ class Comparison:
         """Earliest time at which a column exceeded its tolerance [s]; None if none did."""
         return min((d.began for d in self.differences if d.began is not None), default=None)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Json:
         """As plain data: equal, differs, began, and the difference of every column by heading."""
         names = "final", "rms", "largest", "at", "began", "tolerance"
         columns = {difference.column.heading: attributes(difference, *names) for difference in self.differences}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from armsim.recording.measured_log import MeasuredLog, read_log
 from armsim.recording.playback import Playback, Played
 from armsim.recording.replay import first_state
 from armsim.recording.state_vector import StateVector
-from armsim.records import attributes, record
+from armsim.records import Json, attributes, record
 
 if TYPE_CHECKING:
     from armsim.compile.target import Target
@@ -109,7 +109,7 @@ class Followed(Shown):
         apart = self.fed.log.inputs - self.log.inputs
         return tuple(np.sqrt(np.mean(apart**2, axis=0)).tolist())
 
-    def data(self, degrees: bool = False) -> dict[str, Any]:
+    def data(self, degrees: bool = False) -> Json:
         """As plain data; horizons by joint, their angles in degrees if so asked, to 15 digits."""
 
         def named(values: Sequence[float]) -> dict[str, float]:

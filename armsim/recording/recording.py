@@ -23,7 +23,7 @@ from armsim.files.run_folder import RunFolder
 from armsim.files.run_record import RunRecord
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
-from armsim.records import as_plain, record
+from armsim.records import Json, as_plain, record
 from armsim.simulation.energy_balance import EnergyBalance, audit
 from armsim.simulation.folder import write_about
 from armsim.simulation.result import KnownSetup, Result, Status, steps_chosen
@@ -236,7 +236,7 @@ class Recording(Run):
         write_about(folder, self, told, scenario, COMMENT)
 
 
-def own_inputs(scenario: dict[str, Any], headings: list[str]) -> dict[str, Any]:
+def own_inputs(scenario: Json, headings: list[str]) -> Json:
     """The scenario with its inputs from files taken from the recording's own columns."""
     inputs = scenario.get("inputs")
     if inputs is None:

@@ -18,7 +18,7 @@ from armsim.files.interrupts import interrupts_later
 from armsim.files.study_folder import StudyFolder, study_folder
 from armsim.loading import Given, Overrides
 from armsim.progress import Progress
-from armsim.records import record
+from armsim.records import Json, record
 from armsim.simulation.execution import Execution
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate_into
@@ -136,7 +136,7 @@ def run_study(study: Study, destination: Destination, workers: Workers, watch: S
                     _runner(workers.cluster, runs, tell) as runner,
                     closing(runner(runs, study.design, made.rows, watch.progress)) as blocks,
                 ):
-                    best: list[dict[str, Any]] = []
+                    best: list[Json] = []
                     for block in blocks:
                         with interrupts_later():
                             if block.done:

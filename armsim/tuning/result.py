@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 

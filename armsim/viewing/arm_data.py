@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from armsim.arm.robot import Robot
 from armsim.figures.drawn_arm import ArmPart, DrawnArm, matrix, unit, vector
 from armsim.figures.drawn_world import world_parts
 from armsim.figures.style import look
+from armsim.records import Json
 from armsim.spatial import Pose
 from armsim.viewing.arrays import Arrays
 from armsim.viewing.programs import contacts_program, distances_program, frames_program
@@ -18,7 +18,7 @@ from armsim.viewing.programs import contacts_program, distances_program, frames_
 STEPS = 2**16 - 1  # along the longest edge of a mesh
 
 
-def arm_data(drawn: DrawnArm) -> dict[str, Any]:
+def arm_data(drawn: DrawnArm) -> Json:
     """An arm as plain data; lengths in m, angles in rad, poses as rows of 4 by 4 matrices.
 
     Returns:
@@ -31,8 +31,8 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
         `distances_program`), or None.
     """
     arm = drawn.arm
-    joints: list[dict[str, Any]] = []
-    followers: list[dict[str, Any]] = []
+    joints: list[Json] = []
+    followers: list[Json] = []
     for i, (joint, parent) in enumerate(zip(arm.links_in_range, arm.parents, strict=True)):
         lower, upper = joint.bounds
         data = {
@@ -72,12 +72,12 @@ def arm_data(drawn: DrawnArm) -> dict[str, Any]:
     }
 
 
-def part_data(part: ArmPart) -> dict[str, Any]:
+def part_data(part: ArmPart) -> Json:
     """A part."""
     return {**asdict(part), "sizes": sizes_data(part), "pose": rows(part.pose)}
 
 
-def sizes_data(part: ArmPart) -> dict[str, Any]:
+def sizes_data(part: ArmPart) -> Json:
     """The sizes of a part; of a mesh of, low, step and corners: coordinates are low, of each axis, plus step times numbers."""
     if part.shape != "mesh":
         return part.sizes

@@ -17,7 +17,7 @@ from armsim.figures.drawn_run import columns_over_time
 from armsim.figures.panels import Panels
 from armsim.loading import Scenario, read_scenario
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
-from armsim.records import record
+from armsim.records import Json, record
 from armsim.viewing.arm_data import arm_data
 from armsim.viewing.programs import NAME, fields, printed
 from armsim.viewing.run_data import forces_of, panel_data
@@ -56,7 +56,7 @@ class Slider:
     joint: int | None = None
 
 
-def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Sliders = NONE) -> dict[str, Any]:
+def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Sliders = NONE) -> Json:
     """A scenario as a page runs it.
 
     A force on the tool is added, and a payload where the scenario has none: zeros at first.
@@ -99,7 +99,7 @@ def live_data(given: str | PathLike[str], degrees: bool = False, sliders: Slider
     }
 
 
-def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[dict[str, Any], list[Slider]]:
+def opened(written: Scenario, sliders: Sliders = NONE) -> tuple[Json, list[Slider]]:
     """A scenario's data with what can be changed in it, and the sliders of the numbers that are left open."""
     data = deepcopy(dict(written.scenario_data))
     arm, numbers = written.arm, list[Slider]()
@@ -144,9 +144,7 @@ def _payloads(carried: Any) -> tuple[Any, list[Slider]]:
     return items, sliders
 
 
-def _payload(
-    carried: dict[str, Any], path: str = "payload", name: str | None = None
-) -> tuple[dict[str, Any], list[Slider]]:
+def _payload(carried: Json, path: str = "payload", name: str | None = None) -> tuple[Json, list[Slider]]:
     """A payload, and the slider of what it weighs: mass, or of a solid that is given by it, density."""
     if set(carried) <= {"mass", "center"}:
         mass = float(carried.get("mass", 0.0))
@@ -160,7 +158,7 @@ def _payload(
     return carried, [Slider(f"{path}.{shape}.{key}", "payload", name or key, unit, value, 0.0, 3.0 * value)]
 
 
-def _with_sliders(data: dict[str, Any], numbers: list[Slider], sliders: Sliders) -> list[Slider]:
+def _with_sliders(data: Json, numbers: list[Slider], sliders: Sliders) -> list[Slider]:
     """Sliders with those that are asked for besides, or with other ends.
 
     Raises:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from armsim.actuation import drive_torques
 from armsim.actuation import motor as dc
@@ -13,6 +12,7 @@ from armsim.exporting.javascript import JavaScript
 from armsim.exporting.language import Style
 from armsim.expr import Scalar, Scalars, trace
 from armsim.model import Arm
+from armsim.records import Json
 from armsim.spatial import ZERO
 
 NAME = "program"
@@ -79,7 +79,7 @@ def _of_positions(name: str, what: str, arm: Arm, body: Callable[..., Scalars]) 
     return printed(Model(NAME, [what], [Entry(name, what, function, (arguments,), found)]))
 
 
-def motor_limits(arm: Arm) -> list[dict[str, Any]]:
+def motor_limits(arm: Arm) -> list[Json]:
     """Of each joint: electric, whether a voltage drives it; limits of torque (at the joint), voltage, current, None without."""
     found = []
     for joint in arm.joints:

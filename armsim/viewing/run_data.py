@@ -16,13 +16,14 @@ from armsim.figures.panels import Panel, Panels
 from armsim.figures.style import look
 from armsim.loading import read_scenario
 from armsim.model import Arm
+from armsim.records import Json
 from armsim.viewing.arrays import Arrays
 
 CONTACT_FORCES = ("normal_force", "frictionx", "frictiony", "frictionz")
 MOST_POSES = 8192  # rows of joint positions, about
 
 
-def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> dict[str, Any]:
+def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> Json:
     """A run as plain data.
 
     Args:
@@ -64,7 +65,7 @@ def run_data(run: DrawnRun, arm: Arm, arrays: Arrays, degrees: bool = False) -> 
     }
 
 
-def panel_data(panel: Panel) -> dict[str, Any]:
+def panel_data(panel: Panel) -> Json:
     """A panel as plain data: what `Panel` and its curves have, and label, joints, least, and the colour of each curve."""
     data = asdict(panel) | {key: getattr(panel, key) for key in ("label", "joints", "least")}
     for curve in (*data["curves"], *data["references"]):
@@ -85,7 +86,7 @@ def contact_forces(run: DrawnRun, arm: Arm, times: Array, arrays: Arrays) -> int
     return arrays.add(sampled(run, [Sum(((heading, 1.0),)) for heading in headings], times))
 
 
-def forces_of(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+def forces_of(scenario: Mapping[str, Any]) -> list[Json]:
     """The constant external forces of a scenario's data: link (its number), point in its frame [m], force [N], whether along
     axes of world or link, start and end [s] or None."""
     if not scenario.get("external"):

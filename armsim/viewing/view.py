@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from armsim.arm.overview import kind_of
 from armsim.errors import UsageError, spelled
@@ -16,6 +15,7 @@ from armsim.figures.drawn_run import Drawable, DrawnRun, drawn, each
 from armsim.files.new_file import check_output, output_file
 from armsim.loading import read_robot, read_scenario
 from armsim.notebook import counted
+from armsim.records import Json
 from armsim.viewing.arm_data import arm_data
 from armsim.viewing.arrays import Arrays
 from armsim.viewing.live import NONE, Sliders, live_data
@@ -99,7 +99,7 @@ def write_page(path: str | PathLike[str], text: str) -> None:
         file.write(text.encode())
 
 
-def page_data(given: Sequence[Drawable], degrees: bool = False, sliders: Sliders = NONE) -> dict[str, Any]:
+def page_data(given: Sequence[Drawable], degrees: bool = False, sliders: Sliders = NONE) -> Json:
     """What a page shows, as plain data: kind ("run", "robot" or "scenario"), name, subtitle, described, and what the kind takes.
 
     Raises:
@@ -131,7 +131,7 @@ def is_run(given: Drawable) -> bool:
     return os.path.isdir(name) or os.path.basename(name) == "run.yaml" or name.lower().endswith((".csv", ".parquet"))
 
 
-def _runs(runs: Sequence[DrawnRun], degrees: bool) -> dict[str, Any]:
+def _runs(runs: Sequence[DrawnRun], degrees: bool) -> Json:
     arms, arrays = [run.known_arm() for run in runs], Arrays()
     shown = [run_data(run, own.arm, arrays, degrees) for run, own in zip(runs, arms, strict=True)]
     return {
@@ -145,7 +145,7 @@ def _runs(runs: Sequence[DrawnRun], degrees: bool) -> dict[str, Any]:
     }
 
 
-def _robot(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
+def _robot(given: str | PathLike[str], degrees: bool) -> Json:
     arm, robot = read_robot(given)
     return {
         "kind": "robot",
@@ -160,7 +160,7 @@ def _robot(given: str | PathLike[str], degrees: bool) -> dict[str, Any]:
     }
 
 
-def _scenario(given: str | PathLike[str], degrees: bool, sliders: Sliders) -> dict[str, Any]:
+def _scenario(given: str | PathLike[str], degrees: bool, sliders: Sliders) -> Json:
     scenario = read_scenario(given)
     return {
         "kind": "scenario",
