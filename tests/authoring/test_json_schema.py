@@ -1,7 +1,10 @@
 """The JSON Schema agrees with the reader about shipped and faulty files."""
 
+import copy
 import json
 import os
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from armsim.files.faults import Report
 from armsim.files.nodes import Map, Seq
 from armsim.files.shipped import shipped_folder, shipped_names, shipped_path
 from armsim.files.yaml_reader import parse_yaml
+from armsim.loading import load_robot_file, load_scenario_file
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -210,3 +214,65 @@ def test_the_schema_takes_the_references_that_the_reader_takes(reference, sound)
     else:
         with pytest.raises(FileFaults):
             read_scenario(scenario)
+
+
+ODD = [
+    None, True, False, 0, -1, 1, 0.5, -0.3, 1e9, 1e40, "text", "", "1 kg", "90 deg", "2*pi", "sin(t)", [], {}, [1], [1, 2, 3],
+    {"a": 1}, {"mass": 1}, [0, 0, 1], "rk4", "pd", "voltage", "revolute", "screw", "1e-3",
+]  # fmt: skip
+
+
+def places(value):
+    """Each mapping or list in data, with one of its keys or indices."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [found for key, item in items for found in [(value, key), *places(item)]]
+
+
+def mutated(data, keys, rng):
+    """Data with one to three values taken out, replaced, renamed, scaled or copied from elsewhere, or keys put in."""
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        if not (known := places(data)):
+            break
+        of, key = rng.choice(known)
+        other, from_ = rng.choice(known)
+        value, change = of[key], rng.choice(["out", "odd", "odd", "new", "scaled", "renamed", "copied"])
+        if change == "out":
+            del of[key]
+        elif change == "new" and isinstance(of, dict):
+            of[rng.choice(keys)] = copy.deepcopy(rng.choice(ODD))
+        elif change == "scaled" and type(value) in (int, float):
+            of[key] = value * rng.choice([-1, 0, 1e3, 1e-3, 1e12])
+        elif change == "renamed" and isinstance(of, dict):
+            of[rng.choice([key, f"{key}x", key.upper()])] = of.pop(key)
+        else:
+            of[key] = copy.deepcopy(other[from_] if change == "copied" else rng.choice(ODD))
+    return data
+
+
+@pytest.mark.parametrize(
+    "part", [pytest.param(range(40), id="40"), pytest.param(range(40, 2000), marks=pytest.mark.slow)]
+)
+def test_of_random_mutations_the_schema_refuses_none_that_the_reader_takes_nor_takes_wrong_keys(part, monkeypatch):
+    loads = {"robot": load_robot_file, "scenario": load_scenario_file}
+    files = {(kind, name): shipped_path(FOLDERS[kind], name) for kind in loads for name in shipped_names(FOLDERS[kind])}
+    validators = {kind: validator(kind) for kind in loads}
+    keys = sorted({key for kind in loads for key in re.findall(r'"(\w+)": \{', json.dumps(json_schema(kind)))})
+    refused = 0
+    for i in part:
+        rng = random.Random(i)
+        kind, name = rng.choice(sorted(files))
+        monkeypatch.chdir(os.path.dirname(files[kind, name]))  # which names of other files are relative to
+        with open(files[kind, name], encoding="utf-8") as file:
+            data = mutated(yaml.safe_load(file), keys, rng)
+        faults = ()
+        try:
+            loads[kind](copy.deepcopy(data))
+        except FileFaults as error:
+            faults = error.faults
+        if validators[kind].is_valid(data):
+            beyond = ("the unknown key", "nothing: the key is missing", "an empty", "a mapping", "a list")
+            assert not [fault for fault in faults if fault.found.startswith(beyond)], (i, kind, name)
+        else:
+            assert faults, (i, kind, name)
+            refused += 1
+    assert refused > len(part) / 2
