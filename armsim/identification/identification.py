@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import field
 from os import PathLike
 
+import numpy as np
+
 from armsim.arrays import Array
 from armsim.display import Shown
+from armsim.errors import refusing
+from armsim.files.csv_writer import write_csv
+from armsim.files.new_file import write_files
+from armsim.files.yaml_writer import yaml_text
 from armsim.identification.base_numbers import BaseNumbers
 from armsim.identification.consistent import ConsistentInertias
 from armsim.identification.estimate import Estimate
-from armsim.identification.identified_file import save_files
+from armsim.identification.identified_file import FILES, check_files, identified_text
 from armsim.identification.unseen import UnseenDirection
 from armsim.loading import Given
 from armsim.model import Arm
+from armsim.plant.columns import spellings
 from armsim.recording.follow import Horizon
 from armsim.recording.measured_log import MeasuredLog
 from armsim.records import OMIT, Json, as_plain, record
+from armsim.version import __version__
 
+FORMAT = "armsim/identification/1"
+COMMENT = (
+    "# Found by `armsim identify`: numbers of a robot file from logs, with half-widths of 95 % confidence intervals.\n"
+)
+ENDS = (
+    "",
+    "_before",
+    "_after",
+)  # of headings in fit.csv: measured, and of the model with the file's numbers and those found
 CLOSE = 0.95  # correlation from which two numbers are said to be hard to tell apart
 
 
@@ -136,7 +154,18 @@ class Identification(Shown):
         Raises:
             UsageError: They exist, or cannot be written.
         """
-        return save_files(self, folder, force)
+        check_files(folder, force)
+        path = os.fspath(folder)
+        with refusing(path, "a folder that can be written", "check its name and its permissions"):
+            text = identified_text(self.robot, self.estimates, os.path.abspath(path), self.base)
+            about = COMMENT + yaml_text({"format": FORMAT, "armsim": __version__, **self.data()})
+            files = write_files(path, dict(zip(FILES, (text, about), strict=False)))
+        names = [spellings("q", joint)[0][0] for joint in self.arm.joints]
+        headings = ["t_s", *(f"{heading}{end}" for end in ENDS for heading in names)]
+        table = os.path.join(path, FILES[-1])
+        columns = [self.fitted[key] for key in ("t", "measured", "before", "after")]
+        write_csv(table, headings, np.column_stack(columns).ravel())
+        return [*files, table]
 
     def data(self) -> Json:
         """As plain data, in SI units and the file's."""

@@ -5,39 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import yaml
 
 from armsim.document.paths import parse_path
 from armsim.document.writing import rewritten, said
-from armsim.errors import refusing
-from armsim.files.csv_writer import write_csv
-from armsim.files.new_file import check_output, write_files
-from armsim.files.yaml_writer import yaml_text
+from armsim.files.new_file import check_output
 from armsim.identification.base_numbers import BaseNumbers
 from armsim.identification.consistent import with_inertias
 from armsim.identification.estimate import Estimate
 from armsim.loading import Given, load_robot_file
-from armsim.plant.columns import spellings
-from armsim.version import __version__
-
-if TYPE_CHECKING:
-    from armsim.identification.identification import Identification
 
 DIGITS = 7
 FILES = ("identified.yaml", "identification.yaml", "fit.csv")
-FORMAT = "armsim/identification/1"
 CHOICE = "# Masses and inertias are a choice: of those with the base parameters that were found, the nearest to the file's.\n"
-COMMENT = (
-    "# Found by `armsim identify`: numbers of a robot file from logs, with half-widths of 95 % confidence intervals.\n"
-)
-ENDS = (
-    "",
-    "_before",
-    "_after",
-)  # of headings in fit.csv: measured, and of the model with the file's numbers and those found
 
 
 def identified_text(robot: Given, estimates: Sequence[Estimate], folder: str, base: BaseNumbers | None = None) -> str:
@@ -111,20 +93,3 @@ def check_files(folder: str | PathLike[str], force: bool, more: Sequence[str] = 
     path = os.fspath(folder)
     for name in (*FILES, *more) if os.path.lexists(path) else ():
         check_output(os.path.join(path, name), force=force)
-
-
-def save_files(found: Identification, folder: str | PathLike[str], force: bool) -> list[str]:
-    """Write identified.yaml, identification.yaml and fit.csv; see `armsim.identification.identification.Identification`."""
-    check_files(folder, force)
-    path = os.fspath(folder)
-    with refusing(path, "a folder that can be written", "check its name and its permissions"):
-        text = identified_text(found.robot, found.estimates, os.path.abspath(path), found.base)
-        about = COMMENT + yaml_text({"format": FORMAT, "armsim": __version__, **found.data()})
-        files = write_files(path, dict(zip(FILES, (text, about), strict=False)))
-    names = [spellings("q", joint)[0][0] for joint in found.arm.joints]
-    headings = ["t_s", *(f"{heading}{end}" for end in ENDS for heading in names)]
-    table = os.path.join(path, FILES[-1])
-    write_csv(
-        table, headings, np.column_stack([found.fitted[key] for key in ("t", "measured", "before", "after")]).ravel()
-    )
-    return [*files, table]

@@ -17,7 +17,7 @@ from armsim.document.base import written
 from armsim.files.study_folder import TUNED
 from armsim.formulas.values import Interval
 from armsim.notebook import counted
-from armsim.records import attributes, record
+from armsim.records import Json, attributes, record
 from armsim.tuning.margins import Margin
 from armsim.tuning.objective import UNMET, Merit
 from armsim.tuning.search import NEAR
@@ -113,7 +113,7 @@ class TuningResult(Shown):
         least = f"{self.minimise} {self.objective:.6g} after {counted(self.trials.done, 'trial')}"
         return f"TuningResult({self.folder}: {self.status}, {least})"
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Json:
         """All of it as plain data, but for the curve and the cases one by one, and for how long it took."""
         return {
             **attributes(self, "folder", "status", "minimise", "over", "cases", "objective"),
