@@ -33,7 +33,6 @@ TRACED = (
     "compile",
     "formulas",
     "simulation/accuracy.py",
-    "simulation/called.py",
     "simulation/loop_plan.py",
     "simulation/content.py",
 )

@@ -56,7 +56,7 @@ def case(count: int, kind: str, method: str) -> dict[str, Any]:
     _ = hold.engine
     size = sum(path.stat().st_size for path in Path(os.environ["ARMSIM_CACHE_DIR"]).rglob("*") if path.is_file())
     marks.append(spent())
-    advice_on(scenario, hold.plant)
+    advice_on(scenario)
     marks.append(spent())
     code, advice = (after - before for before, after in pairwise(marks))
     os.environ.setdefault("ARMSIM_OPTIMISATION", "1")  # as long runs have it, whose steps are timed

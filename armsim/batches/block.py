@@ -14,9 +14,8 @@ from armsim.batches.table_text import REASON, STATUS
 from armsim.clock import Clock
 from armsim.integrate.method import no_step, stall_of
 from armsim.simulation.engine import NativeEngine
-from armsim.simulation.lanes import DOUBLE, Departure, Numbers, RowSpace
 from armsim.simulation.loop_plan import LoopPlan, bounds
-from armsim.simulation.runner import Job, Runner
+from armsim.simulation.runner import DOUBLE, Departure, Job, Numbers, RowSpace, Runner
 
 ROOM = 2**25  # bytes of rows on their way
 
@@ -88,7 +87,7 @@ def divergence(plan: LoopPlan, clock: Clock, left: Departure) -> str:
 
 
 class LaneRows:
-    """The rows of runs in vector lanes, as an array; see `armsim.simulation.lanes.RowRoom`.
+    """The rows of runs in vector lanes, as an array; see `armsim.simulation.runner.RowRoom`.
 
     Args:
         runner: Carries them out.

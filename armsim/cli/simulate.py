@@ -110,13 +110,12 @@ def command(
     made = None if before is None else KnownRun(**before).repeated(destination)
     if made is None:
         from armsim.reports.simulation import written_run
-        from armsim.simulation.folder import tables_of
         from armsim.simulation.simulate import known_run, simulate_into
 
         read, doubts = read_scenario(scenario, overrides)
         with progress_bars("simulating", "saving", display.progress) as (progress, saving):
             run, folder = simulate_into(destination, read, execution, display.degrees, progress, saving)
-        made = written_run(run.facts, folder, tables_of(run.scenario), display.degrees, display.verbose)
+        made = written_run(run.facts, folder, run.tables, display.degrees, display.verbose)
         if not doubts:
             known.keep(known_run(run, made, execution, display.degrees), run.scenario.sources)
     told = made

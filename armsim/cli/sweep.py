@@ -186,7 +186,6 @@ def _show(study: Study, index: int, destination: Destination, display: Display) 
     from armsim.formulas.values import text_of_value
     from armsim.reports.simulation import written_run
     from armsim.reports.written_run import report
-    from armsim.simulation.folder import tables_of
     from armsim.studies.sweep import simulate_row
 
     folder = destination.folder
@@ -198,7 +197,7 @@ def _show(study: Study, index: int, destination: Destination, display: Display) 
     listed = ", ".join(f"{path} {text_of_value(value)}" for path, value in values.items())
     display.print(
         lambda: {"index": index, "values": values, **run.summary(), "folder": str(made)},
-        lambda: [f"run      {index}: {listed}", *report(written_run(run.facts, made, tables_of(run.scenario)))],
+        lambda: [f"run      {index}: {listed}", *report(written_run(run.facts, made, run.tables))],
     )
     if run.facts.diverged is not None:
         raise Diverged(divergence(run.facts.diverged, run.scenario))

@@ -192,9 +192,7 @@ class LinearModel(LinearSystem):
         u = holding_command(plant, t, q)
         output = "torque" if command is None else command.output
         plant = replace(plant, command=OpenLoop(output, tuple(map(constant, u)), self.period))
-        state = plant.initial_state(q, [0.0] * len(q))
-        if plant.sampled:
-            state = plant.sample(t, state)
+        state = plant.sample(t, plant.initial_state(q, [0.0] * len(q)))
         for i, motor in plant.inductive.items():
             name = f"current_{plant.arm.joints[i].name}"
             state[plant.slots.index(name)] = dc.current_under(motor, dc.supplied(motor, u[i]), 0.0)

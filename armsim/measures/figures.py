@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
+from armsim.actuation import limit_kinds
 from armsim.control import Controller
 from armsim.expr import Scalar, Scalars, chosen
 from armsim.measures.catalog import KINDS
 from armsim.measures.kind import Request
-from armsim.measures.limits import limits_of
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.plant import Plant
@@ -78,6 +78,18 @@ def figures_of(plant: Plant) -> Figures:
     return Figures(names, tuple(unit for part in parts for unit in part.units), tuple(parts), plant.arm.n)
 
 
+def limits_of(plant: Plant) -> list[tuple[str, ...]]:
+    """The kinds of limits that every joint's drive has under the plant's command."""
+    command = plant.command
+    if command is None:
+        return [() for _ in plant.arm.joints]
+    bounds = command.limit if isinstance(command, Controller) else (None,) * plant.arm.n
+    return [
+        (*(() if bound is None else ("command",)), *limit_kinds(joint))
+        for joint, bound in zip(plant.arm.joints, bounds, strict=True)
+    ]
+
+
 def every(steps: int) -> int:
     """Steps between the moments at which figures are gathered."""
     return max(1, steps // MOMENTS)
@@ -105,9 +117,3 @@ def _asked(plant: Plant) -> Iterator[tuple[str, int | None]]:
         kinds += [f"{word}_{kind}_limit" for kind in limits[i] for word in ("share_of", "nearest")] if fastest else []
         kinds += ["time_at_stop", "first_at_stop"] if joint.limit is not None else []
         yield from ((kind, i) for kind in kinds)
-
-
-def parted(results: Mapping[str, float]) -> tuple[dict[str, float], dict[str, float]]:
-    """Results of measures by name: those that were asked for, and figures."""
-    asked = {name: x for name, x in results.items() if not name.startswith(PREFIX)}
-    return asked, {name.removeprefix(PREFIX): x for name, x in results.items() if name.startswith(PREFIX)}

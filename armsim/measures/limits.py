@@ -7,15 +7,12 @@ from functools import reduce
 from math import inf
 from typing import Any
 
-from armsim.actuation import limit_kinds
-from armsim.control import Controller
 from armsim.expr import Scalar, either, maximum, where
 from armsim.measures.aggregates import Largest, Smallest, TimeIntegral, TimeOf
 from armsim.measures.kind import Request
 from armsim.measures.measure import Measure
 from armsim.measures.moment import Moment
 from armsim.model import Joint
-from armsim.plant import Plant
 
 Acts = Callable[[Moment], Sequence[Any]]  # a condition for each joint asked for
 Condition = Callable[[Request], Acts]
@@ -39,18 +36,6 @@ def first_while(acting: Condition) -> Callable[[Request], Measure]:
         return Smallest((request.name,), ("s",), lambda now: [where(reduce(either, acts(now)), now.t, inf)])
 
     return make
-
-
-def limits_of(plant: Plant) -> list[tuple[str, ...]]:
-    """The kinds of limits that every joint's drive has under the plant's command."""
-    command = plant.command
-    if command is None:
-        return [() for _ in plant.arm.joints]
-    bounds = command.limit if isinstance(command, Controller) else (None,) * plant.arm.n
-    return [
-        (*(() if bound is None else ("command",)), *limit_kinds(joint))
-        for joint, bound in zip(plant.arm.joints, bounds, strict=True)
-    ]
 
 
 def saturated(request: Request) -> Acts:

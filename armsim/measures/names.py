@@ -17,7 +17,6 @@ from armsim.measures.expression import Expression, Varying
 from armsim.measures.kind import Request, name_of_frame
 from armsim.measures.measure import Measure
 from armsim.plant import Plant
-from armsim.plant.columns import read_heading
 
 EXPECTED = "a measure, or a formula of measures"
 
@@ -121,8 +120,8 @@ class _Reader:
             return "s"
         if formula.term[0] != "name" or formula.term[1] == "pi":
             return ""
-        heading = read_heading(self.plant.nameable.named[formula.term[1]].text)
-        return "" if heading is None else heading[2]
+        unit = self.plant.nameable.named[formula.term[1]].unit
+        return "" if unit == "1" else unit
 
 
 def _meant(word: str, known: Collection[str]) -> str | None:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from armsim.expr import Scalar, Scalars
 from armsim.model import JOINT_TYPES, Arm, Joint
-from armsim.plant.column_kinds import KINDS, ColumnKind, File
+from armsim.plant.column_kinds import FILES, KINDS, ColumnKind
 from armsim.plant.instant import Instant
 from armsim.records import record
 
@@ -132,14 +132,18 @@ class Layout:
         (link,) = (link for link in self.arm.links if link.name == column.of)
         return heading_of(kind.prefix, column.of, kind.unit(link.kind), degrees)
 
-    def headings(self, degrees: bool = False, file: File | None = None) -> list[Heading]:
-        """The columns of a file, in order, without the time; all columns unless a file is named."""
-        return [
-            Heading(text, index, factor)
-            for index, column in enumerate(self.columns)
-            if file in (None, KINDS[column.quantity].file)
-            for text, factor in [self.heading(column, degrees)]
-        ]
+    def headings(self, degrees: bool = False) -> list[Heading]:
+        """All columns, in order, without the time."""
+        pairs = [self.heading(column, degrees) for column in self.columns]
+        return [Heading(text, index, factor) for index, (text, factor) in enumerate(pairs)]
+
+    def files(self, degrees: bool = False) -> dict[str, list[Heading]]:
+        """The columns of every file of a run, in order, without the time."""
+        every = self.headings(degrees)
+        return {
+            file: [heading for heading in every if KINDS[self.columns[heading.index].quantity].file == file]
+            for file in FILES
+        }
 
     @cached_property
     def named(self) -> dict[str, Heading]:

@@ -224,11 +224,10 @@ class Plant:
         return flatten(self._begin(nothing, nothing, 0.0))[1]
 
     def sample(self, t: Scalar, state: Scalars) -> list[Scalar]:
-        """The state after sampling the command at time t [s]; the joints have not moved."""
-        x = self.parts(state)
-        command = self.command
+        """The state after sampling the command at time t [s], where it is sampled; the joints have not moved."""
+        x, command = self.parts(state), self.command
         if command is None or command.period is None:
-            raise ValueError("nothing is sampled")
+            return list(state)
         x.held, x.control = command.sample(t, self.loads.measured(x.q, x.qd, x.currents), x.control)
         return x.flat()
 

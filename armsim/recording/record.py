@@ -92,7 +92,7 @@ def _recorded(scenario: Scenario, progress: Progress | None, target: Target | No
     clock = replace(scenario.clock, sample_every=every, log_every=every)
     plan = replace(LoopPlan.of(plant, scenario.dt), recorded=FullRow(plant, vector))
     engine = NativeEngine(plan, target=target)
-    setup = RecordedSetup(scenario, plant, heed(advice_on(scenario, asked), force_step), vector)
+    setup = RecordedSetup(scenario, plant, heed(advice_on(scenario), force_step), vector)
     runner = Runner(engine, Job(plan, clock, plan.start_of(scenario)))
     run = carry_out(runner, setup, watch, progress)
     if not run.count:

@@ -13,7 +13,7 @@ from armsim.actuation import Output
 from armsim.expr import Scalar, Scalars
 from armsim.integrate import Tolerance
 from armsim.plant import Plant
-from armsim.plant.column_kinds import KINDS, File
+from armsim.plant.column_kinds import KINDS
 from armsim.plant.columns import Column, Heading, Layout, heading_of, in_degrees, spellings
 from armsim.records import record
 
@@ -186,7 +186,7 @@ class VectorLayout(Layout):
         of += [("energy", None, kind) for kind in ENERGIES] if self.audited else []
         return tuple(Column(kind, part if i is None else arm.joints[i].name, i) for kind, i, part in of)
 
-    def headings(self, degrees: bool = False, file: File | None = None) -> list[Heading]:
+    def headings(self, degrees: bool = False) -> list[Heading]:
         """Those of record.csv, those of angles in degrees where these are asked for."""
         every = enumerate([*self.vector.headings(), *self.vector.input_headings()])
         turned = [(i, text, in_degrees(text) if degrees else None) for i, text in every]

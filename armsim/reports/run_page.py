@@ -14,7 +14,7 @@ from armsim.reports.info import report as about
 from armsim.reports.simulation import account
 from armsim.reports.study_page import study_page
 from armsim.reports.tuning_page import is_tuned, tuning_page
-from armsim.simulation.folder import summary_of
+from armsim.simulation.run import summary_of
 from armsim.studies.results import is_study_folder
 from armsim.viewing.page import Section, page_text
 from armsim.viewing.view import check_page, page_data, write_page

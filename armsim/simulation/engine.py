@@ -4,49 +4,72 @@ from __future__ import annotations
 
 import ctypes
 import math
+import time
 from array import array
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from armsim.clock import Clock
+from armsim.compile.loop import SteppingLoop
+from armsim.compile.target import Target, is_open
 from armsim.errors import UsageError
-from armsim.formulas.formula import FormulaError
-from armsim.simulation.lanes import DOUBLE, Lanes, Numbers, RowSpace
-from armsim.simulation.loop_plan import LoopPlan, PlantStart
-from armsim.simulation.native_engine import NativeEngine
+from armsim.simulation.runner import DOUBLE, Engine, Lanes, Numbers, RowSpace
+
+if TYPE_CHECKING:
+    from armsim.simulation.loop_plan import LoopPlan, PlantStart
 
 ENGINES = ("llvm", "python")
 
 
-class Engine(Protocol):
-    """Carries out steps.
+class NativeEngine:
+    """Machine code by LLVM.
 
-    Attributes:
-        name: "llvm" or "python".
-        plan: What it computes.
-        width: Runs in a block.
-        preparation: Wall time of tracing, printing and compiling [s], by part.
+    Args:
+        plan: What to compute.
+        target: The machine to compile for; the host unless given.
+        lanes: Runs in a block.
     """
 
-    name: str
-    plan: LoopPlan
-    width: int
-    preparation: dict[str, float]
+    name = "llvm"
+
+    def __init__(self, plan: LoopPlan, target: Target | None = None, lanes: int = 1) -> None:
+        self.plan, self.width = plan, lanes
+        began = time.perf_counter()
+        hasty = target is None and lanes == 1 and is_open()
+        self.loop = SteppingLoop(plan.body, target, lanes, plan.key, lambda: plan.tables, hasty)
+        fetched = self.loop.code.cached
+        rest = time.perf_counter() - began - sum(self.loop.seconds.values())
+        self.preparation = {**self.loop.seconds, "fetch_s" if fetched else "compile_s": rest}
 
     def begin(self, lanes: Lanes) -> None:
-        """Put runs at their start, which the open numbers give; those whose accelerations they do not determine end at once."""
+        """See `Engine`."""
+        sound = Numbers(lanes.blocks, 1, lanes.width)
+        self.loop.begin(lanes.blocks, 0, 0, lanes.open.address(), lanes.state.address(), sound.address())
+        lanes.live[:] = bytes(alive and x > 0.0 for alive, x in zip(lanes.live, sound.view, strict=True))
 
     def run(self, lanes: Lanes, blocks: range, first: int, last: int, clock: Clock, space: RowSpace) -> None:
-        """Carry out the steps first <= k < last of some blocks; `lanes.reached` tells how far each came.
-
-        A block stops at a step that leads one of its runs out of bounds: its state is then the one before, and `lanes.after` has
-        what it led to.
-        """
+        """See `Engine`."""
+        block = blocks.start
+        reached = ctypes.addressof(lanes.reached) + ctypes.sizeof(ctypes.c_int64) * block
+        state, after, kept, own = (
+            numbers.address(block) for numbers in (lanes.state, lanes.after, lanes.kept, lanes.open)
+        )
+        memory = len(blocks), reached, space.apart // self.width, state, after, space.address, kept, own
+        self.loop.run(memory, first, last, clock)
 
     def used(self, seconds: float, left: float) -> float:
-        """Hear how long steps took, and that those left of the run may take so long [s]; how long better code for them took."""
+        """See `Engine`."""
+        began, better = time.perf_counter(), self.loop.improved(seconds, left)
+        if better is None:
+            return 0.0
+        _, self.loop = better.code, better
+        return time.perf_counter() - began
 
     def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
-        """The measures' results of runs that end at time t [s], a sample being due or not."""
+        """See `Engine`."""
+        results = Numbers(lanes.blocks, len(self.plan.results), lanes.width)
+        given = (numbers.address() for numbers in (lanes.state, lanes.kept, lanes.open, results))
+        self.loop.finish(lanes.blocks, 0, 0, *given, t, due)
+        return results
 
 
 class PythonEngine:
@@ -60,7 +83,10 @@ class PythonEngine:
     width = 1
 
     def __init__(self, plan: LoopPlan) -> None:
+        from armsim.formulas.formula import FormulaError
+
         self.plan = plan
+        self._undefined = ZeroDivisionError, FormulaError  # where machine code gets infinities or NaN
         self.preparation: dict[str, float] = {}
         self._bounds = [(i, bound) for i, bound in enumerate(self.plan.bounds) if bound < math.inf]
 
@@ -80,7 +106,7 @@ class PythonEngine:
         for k in range(first, last):
             t, before = clock.at(k), x
             try:
-                if plant.sampled and not plan.sampled_outside and clock.samples_at(k):
+                if not plan.sampled_outside and clock.samples_at(k):
                     x = plant.sample(t, x)
                 due = k % clock.rare_every == 0
                 after, gathered = plan.stepped(made, t, x, kept.tolist(), rare=due)
@@ -89,7 +115,7 @@ class PythonEngine:
                     row = [value + 0.0 for value in plan.row(plant, t, x)]  # 0 for -0
                     (ctypes.c_double * len(row)).from_address(address)[:] = row
                     address += DOUBLE * len(row)
-            except (ZeroDivisionError, FormulaError):  # where machine code gets infinities or NaN
+            except self._undefined:
                 after = [math.nan] * len(x)
             if not all(abs(after[i]) <= bound for i, bound in self._bounds):
                 lanes.reached[0] = k
@@ -110,9 +136,9 @@ class PythonEngine:
         results = Numbers(1, len(plan.results), 1)
         x, kept = lanes.state.run(0).tolist(), lanes.kept.run(0).tolist()
         try:
-            x = plant.sample(t, x) if due and plant.sampled else x
+            x = plant.sample(t, x) if due else x
             results.fill(plan.measured(made, t, x, kept))
-        except (ZeroDivisionError, FormulaError):
+        except self._undefined:
             results.fill([math.nan] * len(plan.results))
         return results
 
@@ -131,8 +157,8 @@ def make_engine(name: str, plan: LoopPlan) -> Engine:
     Raises:
         UsageError: There is no engine of that name.
     """
-    if name == "llvm":
-        return NativeEngine(plan)
     if name == "python":
         return PythonEngine(plan)
+    if name == "llvm":
+        return NativeEngine(plan)
     raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {name!r}")

@@ -18,7 +18,7 @@ from armsim.files.recovery import ABOUT
 from armsim.files.run_folder import new_run_folder
 from armsim.records import record
 from armsim.simulation.accuracy import Accuracy
-from armsim.simulation.native_engine import NativeEngine
+from armsim.simulation.engine import NativeEngine
 from armsim.simulation.row_log import RowsInMemory
 from armsim.simulation.run_files import RunFiles
 from armsim.simulation.runner import Job, Runner

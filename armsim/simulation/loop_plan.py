@@ -10,7 +10,9 @@ from typing import Any, NamedTuple, Protocol
 
 from armsim import sources
 from armsim.compile import LoopBody
+from armsim.control import FunctionLaw
 from armsim.dynamics.contact import ANCHOR, CLOSED, COEFFICIENT
+from armsim.errors import UsageError
 from armsim.expr import Scalar, Scalars, Structure, Table, flatten, leaves, loop, trace, unflatten, where
 from armsim.integrate import Tolerance
 from armsim.loading import Scenario
@@ -24,7 +26,6 @@ from armsim.plant import Column, Plant, make_plant
 from armsim.plant.columns import Layout
 from armsim.records import record
 from armsim.simulation.accuracy import AS_ASKED, Accuracy
-from armsim.simulation.called import is_called
 from armsim.simulation.content import content_of, tables_of
 
 # magnitudes beyond which a run has diverged, by kind of state; that of positions is also the range of our sine
@@ -71,6 +72,28 @@ def plant_of_run(scenario: Scenario) -> Plant:
     """The plant of a run, which counts work: an adaptive method runs ahead of the moments where it lands on fewer."""
     ahead = scenario.land_every * scenario.moments > 1
     return replace(make_plant(scenario), audit=True, ahead=ahead, skips=True)
+
+
+def law_of(plant: Plant) -> FunctionLaw | None:
+    """A plant's law where it is a Python function."""
+    law = getattr(plant.command, "law", None)
+    return law if isinstance(law, FunctionLaw) else None
+
+
+def is_called(plant: Plant) -> bool:
+    """Whether a plant's law is a function that cannot be traced.
+
+    Raises:
+        UsageError: It is one, and the control is continuous; or the function does not repeat its answers.
+    """
+    law = law_of(plant)
+    if law is None or law.traceable:
+        return False
+    if plant.sampled:
+        return True
+    found = "continuous control by a function that branches on numbers, or calls what takes numbers alone"
+    mend = "set `control.period`; or write it with armsim.expr's where, clip, sin, ..., so that it can be traced"
+    raise UsageError.of("control.period", "a sample time, at which the function is called", found, mend)
 
 
 @record
@@ -181,6 +204,7 @@ class LoopPlan:
             opened: The open numbers.
         """
         plant, steps = plant_of_run(scenario), scenario.clock.steps
+        called = is_called(plant)
         asked: list[Measure] = []
         if measure != ():
             from armsim.measures.names import measures_of
@@ -190,7 +214,6 @@ class LoopPlan:
         known = [one for one in peaks if one.names not in [other.names for other in asked]]
         figures = [figures_of(plant)] if keep.figures else []
         measures = (*known, *asked, *figures)
-        called = is_called(plant)
         return cls(
             replace(
                 plant,

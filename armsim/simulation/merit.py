@@ -6,8 +6,7 @@ from dataclasses import field
 
 from armsim.actuation import LIMITS
 from armsim.control import Constant, Controller
-from armsim.measures.figures import DISTURBANCE, ENERGY, RESPONSE, TOOL, TRACKING, WINDING, every
-from armsim.measures.limits import limits_of
+from armsim.measures.figures import DISTURBANCE, ENERGY, RESPONSE, TOOL, TRACKING, WINDING, every, limits_of
 from armsim.records import optional, record
 from armsim.simulation.angles import FIGURE, SQUARE
 from armsim.simulation.result import Result

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 from armsim.errors import UsageError, refusing
 from armsim.files.run_folder import size_text
 from armsim.records import mutable_record
-from armsim.simulation.lanes import DOUBLE, RowRoom, RowSpace
+from armsim.simulation.runner import DOUBLE, RowRoom, RowSpace
 
 if TYPE_CHECKING:
     import numpy as np

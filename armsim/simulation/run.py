@@ -1,21 +1,34 @@
-"""A run, as `armsim.simulate` returns it."""
+"""A run, as `armsim.simulate` returns it, and its run.yaml."""
 
 from __future__ import annotations
 
+import math
+import platform
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from armsim.clock import NEVER
 from armsim.display import Shown
+from armsim.files.recovery import ABOUT, RUN_FORMAT
 from armsim.files.run_folder import RunFolder, new_run_folder
+from armsim.files.run_record import RunRecord
+from armsim.files.yaml_writer import yaml_text
 from armsim.progress import Progress
 from armsim.records import as_plain
-from armsim.simulation.folder import COMMENT, check_format, content, run_files, write_about
+from armsim.simulation.loop_plan import Keep, LoopPlan
 from armsim.simulation.result import Result
-from armsim.simulation.run_files import RunFiles
-from armsim.simulation.summary import RunSummary, summarize
+from armsim.simulation.run_files import RunFiles, run_files
+from armsim.simulation.runner import Job, Runner
+from armsim.simulation.summary import RunSummary, StepCounts, pace, summarize
+from armsim.version import __version__
+
+OF_SUMMARY = ("scenario", "robot", "steps_per_second")  # keys of a summary that follow from others of run.yaml
+COMMENT = """An armsim run. `armsim simulate run.yaml` repeats it to the bit: the scenario below holds all numbers it needs,
+but for CSV inputs, which must still be where they were and are checked by their hash."""
 
 
 class Run(Shown, Result):
@@ -43,11 +56,12 @@ class Run(Shown, Result):
 
     def files(self, folder: RunFolder, degrees: bool) -> RunFiles:
         """What takes the rows, in a folder."""
-        check_format(self.scenario)
         return run_files(folder, self.scenario, self.plant, degrees)
 
-    def save_into(self, folder: RunFolder, degrees: bool, progress: Progress | None = None) -> None:
-        """Write the folder of a run with its rows in memory, at the end of a program that has no other use for them.
+    def save_into(
+        self, folder: RunFolder, degrees: bool, progress: Progress | None = None, written: RunFiles | None = None
+    ) -> None:
+        """Write the folder of a run, at the end of a program that has no other use for its rows.
 
         Ctrl-C ends the tables after whole rows. Where they find no room, the run is kept whole in another place; where there
         is none, the rows that found room are.
@@ -56,11 +70,17 @@ class Run(Shown, Result):
             folder: Where to.
             degrees: Write joint angles in degrees.
             progress: Called with rows written and rows in all.
+            written: The tables, if they took the rows while the run went on.
 
         Raises:
             UsageError: It is kept in another place, which is told.
             OSError: The folder cannot be written, nor is there another place.
         """
+        if written is not None:
+            if failure := written.end():
+                self.cut_short(written.rows, failure)
+            folder.conclude(lambda: self.record(folder, degrees))
+            return
         save = partial(self.save, degrees=degrees)
         with folder.or_elsewhere(save):
             with self.files(folder, degrees) as files:
@@ -92,8 +112,18 @@ class Run(Shown, Result):
 
     def record(self, folder: RunFolder, degrees: bool) -> None:
         """Write run.yaml into a folder that has the rows already."""
-        told = content(self, self.facts, degrees)
+        told = {
+            "csv_angles": "deg" if degrees else "rad",
+            **{key: value for key, value in self.summary().items() if key not in OF_SUMMARY},
+            "reached": {"steps": self.steps, "state": self.state, "row": self.end, "failure": self.failure},
+            "results": {"measures": self.measures, "figures": self.figures},
+        }
         write_about(folder, self, told, self.scenario.scenario_data, COMMENT)
+
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables in its folder."""
+        return [f"{name}.{self.scenario.log_format}" for name in self.plant.layout.files()]
 
     @cached_property
     def facts(self) -> RunSummary:
@@ -112,13 +142,57 @@ class Run(Shown, Result):
         Raises:
             UsageError: A measure is unknown, or this run does not have it.
         """
-        from armsim.simulation.measured import measured
-
         missing = [name for name in names if name not in self.measures]
         found = {name: self.measures[name] for name in names if name in self.measures}
-        found |= measured(self, missing) if missing else {}
+        found |= self._measured(missing) if missing else {}
         return next(iter(found.values())) if len(names) == len(found) == 1 else found
+
+    def _measured(self, names: Sequence[str]) -> dict[str, float]:
+        """The results of measures, by carrying the run out once more; NaN if it diverged."""
+        from armsim.simulation.engine import NativeEngine
+
+        plan = LoopPlan.of_run(self.scenario, names, Keep(rows=False, peaks=False, figures=False, accuracy=False))
+        if self.status == "diverged":
+            return dict.fromkeys(plan.results, math.nan)
+        clock = replace(self.scenario.clock, steps=self.steps, log_every=NEVER)
+        runner = Runner(NativeEngine(plan), Job(plan, clock, plan.start_of(self.scenario)))
+        for _ in runner.until(self.steps):
+            pass
+        return runner.results
 
     def summary(self) -> dict[str, Any]:
         """What the command line prints, as plain data; see `armsim.simulation.summary`."""
         return dict(as_plain(self.facts))
+
+
+def write_about(
+    folder: RunFolder, run: Result, content: Mapping[str, Any], scenario: Mapping[str, Any], comment: str
+) -> None:
+    """Write run.yaml: outcome, provenance, and the resolved scenario that repeats the run."""
+    record = {
+        "format": RUN_FORMAT,
+        "status": run.status,
+        "armsim": __version__,
+        "python": platform.python_version(),
+        **content,
+        "sources": [vars(source) for source in run.scenario.sources],
+        "scenario": scenario,
+        **run.origin,
+    }
+    with open(folder.file(ABOUT), "w", encoding="utf-8", newline="\n") as file:
+        file.write(yaml_text(record, comment))
+
+
+def summary_of(record: RunRecord) -> RunSummary:
+    """The summary of a run, from its run.yaml.
+
+    Raises:
+        FileFaults: A part of it is missing, or of another kind.
+    """
+    names = {
+        key: record.value("scenario", *path, "name", kind=str)
+        for key, path in (("scenario", ()), ("robot", ("robot",)))
+    }
+    speed = pace(record.value("seconds", kind=dict[str, float]), record.value(kind=StepCounts))
+    found: RunSummary = record.value(kind=RunSummary, **names, steps_per_second=speed)
+    return found

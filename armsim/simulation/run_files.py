@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from armsim.clock import Clock
 from armsim.files.csv_writer import CsvFile
 from armsim.files.interrupts import interrupts_later
+from armsim.files.recovery import RUN_FORMAT
 from armsim.simulation.row_log import BLOCK, DOUBLE, Rows
+from armsim.version import __version__
 
 if TYPE_CHECKING:
     from armsim.files.parquet import ParquetFile
+    from armsim.files.run_folder import RunFolder
+    from armsim.loading import Scenario
+    from armsim.plant import Plant
+    from armsim.plant.columns import Heading
     from armsim.progress import Progress
 
     RowTable = CsvFile | ParquetFile
@@ -105,3 +113,61 @@ class RunFiles:
     def _mark(self, rows: int) -> None:
         lengths = [table.length for table in self._tables]
         self._marks.append((rows if all(lengths) else 0, lengths))
+
+
+def check_format(scenario: Scenario) -> None:
+    """Refuse a format of tables that cannot be written.
+
+    Raises:
+        UsageError: A package is missing.
+    """
+    if scenario.log_format == "parquet":
+        from armsim.files.parquet import check_parquet
+
+        check_parquet("log.format: parquet")
+
+
+def run_files(folder: RunFolder, scenario: Scenario, plant: Plant, degrees: bool) -> RunFiles:
+    """The tables of a run's folder, which take rows block by block; see `armsim.simulation.row_log.RowSink`.
+
+    Args:
+        folder: The folder.
+        scenario: What is run.
+        plant: Its arm.
+        degrees: Whether joint angles are in degrees.
+
+    Raises:
+        UsageError: A package is missing.
+    """
+    check_format(scenario)
+    tables = [
+        partial(_table, folder.file(f"{name}.{scenario.log_format}"), columns, scenario, plant)
+        for name, columns in plant.layout.files(degrees).items()
+    ]
+    return RunFiles(tables, len(plant.layout.columns), scenario.clock)
+
+
+def least_size(scenario: Scenario, plant: Plant) -> int:
+    """What the tables of a whole run take at least [bytes]; 0 where they are compressed."""
+    if scenario.log_format != "csv":
+        return 0
+    cells = sum(1 + len(columns) for columns in plant.layout.files().values())
+    return scenario.clock.rows * cells * 2  # a digit, and a comma
+
+
+def _table(path: str, columns: Sequence[Heading], scenario: Scenario, plant: Plant) -> RowTable:
+    """A table that rows are written to."""
+    if scenario.log_format == "csv":
+        return CsvFile(path, [heading.column for heading in columns])
+    from armsim.files.parquet import ParquetFile
+
+    about = {
+        "format": RUN_FORMAT,
+        "armsim": __version__,
+        "scenario": scenario.name,
+        "robot": plant.arm.name,
+        "method": plant.method,
+        "sources": json.dumps([vars(source) for source in scenario.sources]),
+        "scenario_data": json.dumps(scenario.scenario_data),
+    }
+    return ParquetFile(path, columns, about)

@@ -15,10 +15,9 @@ from armsim.loading import Scenario, build_robot, load_robot_file, read_scenario
 from armsim.measures.contact import CONTACT_TIME
 from armsim.plant import Plant
 from armsim.plant.columns import Layout, RowExtras
-from armsim.simulation.folder import summary_of
 from armsim.simulation.loop_plan import plant_of_run
 from armsim.simulation.result import KnownSetup, Status
-from armsim.simulation.run import Run
+from armsim.simulation.run import Run, summary_of
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
 

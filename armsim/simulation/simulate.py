@@ -5,39 +5,35 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from armsim.control import LawFunction
+from armsim.control import Controller, FunctionLaw, LawFunction
+from armsim.errors import UsageError
 from armsim.files.destination import Destination
 from armsim.files.recovery import ABOUT
 from armsim.files.run_folder import new_run_folder
 from armsim.loading import Given, Overrides, Scenario, scenario_of
-from armsim.measures.figures import parted
-from armsim.plant import Plant, make_plant
-from armsim.plant.column_kinds import FILES
+from armsim.measures.figures import PREFIX
 from armsim.progress import Progress
 from armsim.records import attributes
-from armsim.simulation.called import under_function
-from armsim.simulation.engine import NativeEngine, make_engine
+from armsim.simulation.engine import make_engine
 from armsim.simulation.execution import USUAL, Execution
-from armsim.simulation.folder import check_format, least_size, run_files
 from armsim.simulation.known_run import FEW, SHORT, WrittenRun
-from armsim.simulation.loop_plan import SUMMARISED, Keep, LoopPlan
+from armsim.simulation.loop_plan import EVERYTHING, SUMMARISED, Keep, LoopPlan
 from armsim.simulation.result import KnownSetup, Setup
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
-from armsim.simulation.run_files import RunFiles
+from armsim.simulation.run_files import RunFiles, check_format, least_size, run_files
 from armsim.simulation.runner import Job, Runner
 from armsim.simulation.step_doubling import StepDoubling
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
-from armsim.stability.step_advice import advice_on, heed, key
-
-Streamed = Callable[[Scenario, Plant], RowSink]
+from armsim.stability.step_advice import advice_on, heed
 
 
 def simulate(
@@ -73,8 +69,25 @@ def simulate(
         UsageError: The step is refused, as the run would blow up; or a measure is unknown.
     """
     read = scenario_of(scenario, overrides)
-    execution = Execution(engine, force_step, measure)
-    return _simulated(read if law is None else under_function(read, law), execution, progress)
+    runner, setup, watch = _ready(read if law is None else _under(read, law), Execution(engine, force_step, measure))
+    return carry_out(runner, setup, watch, progress)
+
+
+def _under(scenario: Scenario, function: LawFunction) -> Scenario:
+    """The scenario, whose law is `python`, with its function.
+
+    Raises:
+        UsageError: Its law is another, or the function is none.
+    """
+    if not callable(function):
+        raise UsageError.of("law", "a Python function", repr(function), "write for example `law=my_law`")
+    command = scenario.command
+    if not isinstance(command, Controller) or not isinstance(command.law, FunctionLaw):
+        found = command.law.name if isinstance(command, Controller) else "no feedback"
+        raise UsageError.of(
+            "law", "a scenario with `control: {law: python, output: ...}`", found, "write `law: python`"
+        )
+    return replace(scenario, command=replace(command, law=replace(command.law, function=function)))
 
 
 def simulate_into(
@@ -103,41 +116,36 @@ def simulate_into(
         UsageError: As `simulate` and `Run.save`, before the run; or the run is kept in another place, which is told.
     """
     check_format(scenario)
-    with new_run_folder(destination.folder, scenario.name, destination.force) as made:
-        with contextlib.ExitStack() as stack:
-            opened: list[RunFiles] = []
-
-            def streamed(scenario: Scenario, plant: Plant) -> RowSink:
-                made.check_room(least_size(scenario, plant))
-                opened.append(stack.enter_context(run_files(made, scenario, plant, degrees)))
-                return opened[0]
-
-            run = _simulated(scenario, execution, progress, streamed)
-            if opened and (failure := opened[0].end()):
-                run.cut_short(opened[0].rows, failure)
-        if opened:
-            made.conclude(lambda: run.record(made, degrees))
-        else:
-            run.save_into(made, degrees, saving)
+    with new_run_folder(destination.folder, scenario.name, destination.force) as made, contextlib.ExitStack() as stack:
+        runner, setup, watch = _ready(scenario, execution)
+        files: RunFiles | None = None
+        if not _fits(runner):
+            made.check_room(least_size(setup.scenario, setup.plant))
+            files = stack.enter_context(run_files(made, setup.scenario, setup.plant, degrees))
+        run = carry_out(runner, setup, watch, progress, files)
+        run.save_into(made, degrees, saving, files)
     return run, Path(made.path)
 
 
-def _simulated(
-    scenario: Scenario, execution: Execution, progress: Progress | None, streamed: Streamed | None = None
-) -> Run:
-    """Run a scenario; see `simulate` and `carry_out`."""
+def _ready(
+    scenario: Scenario, execution: Execution, keep: Keep = EVERYTHING, advised: bool = True
+) -> tuple[Runner, KnownSetup, Stopwatch]:
+    """What `carry_out` takes of a scenario.
+
+    Raises:
+        UsageError: See `simulate`.
+    """
     watch = Stopwatch()
     scenario = with_method(scenario)
-    plant = make_plant(scenario)
-    plan = LoopPlan.of_run(scenario, execution.measure)
-    made = make_engine(execution.engine, plan)
-    watch.seconds.update(made.preparation)
+    plan = LoopPlan.of_run(scenario, execution.measure, keep)
+    engine = make_engine(execution.engine, plan)
+    watch.seconds.update(engine.preparation)
     watch.lap()
-    advice = Advice() if plan.sampled_outside else heed(advice_on(scenario, plant), execution.force_step)
+    advised = advised and not plan.sampled_outside
+    advice = heed(advice_on(scenario), execution.force_step) if advised else Advice()
     watch.lap("advice_s")
-    runner = Runner(made, Job(plan, scenario.clock, plan.start_of(scenario)))
-    setup = KnownSetup(scenario, plan.plant, advice)
-    return carry_out(runner, setup, watch, progress, streamed, key("step error", scenario))
+    runner = Runner(engine, Job(plan, scenario.clock, plan.start_of(scenario)))
+    return runner, KnownSetup(scenario, plan.plant, advice), watch
 
 
 def known_run(run: Run, made: WrittenRun, execution: Execution, degrees: bool) -> dict[str, Any] | None:
@@ -157,7 +165,8 @@ def known_run(run: Run, made: WrittenRun, execution: Execution, degrees: bool) -
     timed = run.facts.plans is not None  # anew in each run
     if run.status != "complete" or run.engine != "llvm" or not plain or not short or timed:
         return None
-    files = {f"{name}.csv": [heading.column for heading in run.plant.layout.headings(degrees, name)] for name in FILES}
+    every = run.plant.layout.files(degrees).items()
+    files = {f"{name}.csv": [heading.column for heading in headings] for name, headings in every}
     return {
         **attributes(plan, "key", "states", "kept", "bounds", "adaptive", "rare_every"),
         **attributes(made, "summary", "told"),
@@ -179,25 +188,34 @@ def advise(scenario: Scenario) -> tuple[Scenario, Advice]:
         UsageError: No method suits it.
     """
     scenario = with_method(scenario)
-    return scenario, advice_on(scenario, make_plant(scenario))
+    return scenario, advice_on(scenario)
 
 
 def simulate_unadvised(scenario: Scenario, progress: Progress | None = None) -> Run:
     """Run a scenario whatever its step, without advice and figures of merit, for convergence studies; see `simulate`."""
-    watch = Stopwatch()
-    scenario = with_method(scenario)
-    plan = LoopPlan.of_run(scenario, keep=Keep(figures=False))
-    runner = Runner(NativeEngine(plan), Job(plan, scenario.clock, plan.start_of(scenario)))
-    return carry_out(runner, KnownSetup(scenario, plan.plant, Advice()), watch, progress)
+    return carry_out(*_ready(scenario, USUAL, Keep(figures=False), advised=False), progress)
+
+
+def _rows(runner: Runner) -> int:
+    """The number of rows of a run."""
+    return runner.clock.rows_before(runner.clock.steps) + 1
+
+
+def _fits(runner: Runner) -> bool:
+    """Whether the rows of a run stay in memory."""
+    return _rows(runner) <= held_in_memory(len(runner.plan.columns))
+
+
+def _log(runner: Runner, setup: Setup, files: RowSink | None) -> RowLog:
+    """What takes the rows of a run; see `carry_out`."""
+    if _fits(runner):
+        return RowsInMemory(len(runner.plan.columns), _rows(runner))
+    totals = RowTotals.of(setup.plant.arm, runner.plan.columns)
+    return SpilledRows(totals, _rows(runner)) if files is None else RowStream(files, totals)
 
 
 def carry_out(
-    runner: Runner,
-    setup: Setup,
-    watch: Stopwatch,
-    progress: Progress | None = None,
-    streamed: Streamed | None = None,
-    known: str = "",
+    runner: Runner, setup: Setup, watch: Stopwatch, progress: Progress | None = None, files: RowSink | None = None
 ) -> Run:
     """Carry out a run.
 
@@ -206,73 +224,60 @@ def carry_out(
         setup: What is run, as the result tells it.
         watch: Has the wall time spent so far.
         progress: See `simulate`.
-        streamed: Gives what takes the rows if they are too many for memory; a temporary file unless given.
-        known: Names the run, whose estimate of the error by the step may be known; see `StepDoubling`.
+        files: Takes the rows if they are too many for memory; a temporary file unless given.
     """
-    width, count = len(runner.plan.columns), runner.clock.rows_before(runner.clock.steps) + 1
-    log: RowLog
-    if count <= held_in_memory(width):
-        log = RowsInMemory(width, count)
-    else:
-        totals = RowTotals.of(setup.plant.arm, runner.plan.columns)
-        log = (
-            SpilledRows(totals, count) if streamed is None else RowStream(streamed(setup.scenario, setup.plant), totals)
-        )
+    plan, clock, log = runner.plan, runner.clock, _log(runner, setup, files)
+    doubling = StepDoubling(runner, setup)
     with contextlib.closing(log):
-        return _driven(runner, setup, watch, progress, log, StepDoubling(runner, setup, known))
-
-
-def _driven(
-    runner: Runner, setup: Setup, watch: Stopwatch, progress: Progress | None, log: RowLog, doubling: StepDoubling
-) -> Run:
-    """Carry out a run; see `carry_out`."""
-    plan, clock = runner.plan, runner.clock
-    status, approach, end = "interrupted", list[list[float]](), [math.nan] * len(plan.columns)
-    watch.lap()
-    try:
-        for done in runner.until(clock.steps, log, doubling.next_instant):
-            if runner.lanes.alive:
-                doubling.see(done, runner.state)
-                if progress is not None:
+        status, approach, end = "interrupted", list[list[float]](), [math.nan] * len(plan.columns)
+        watch.lap()
+        try:
+            for done in runner.until(clock.steps, log, doubling.next_instant):
+                if runner.lanes.alive and progress is not None:
                     progress(done, clock.steps)
-        if not runner.lanes.alive:
-            status, approach = "diverged", runner.approach()  # for the diagnosis
-        elif runner.done == clock.steps:
-            end, status = [*runner.row().run(0)], "complete"  # in this order: a run without its last row is interrupted
-    except KeyboardInterrupt:
-        pass
-    watch.lap("loop_s")
-    other = {"rows_s": log.waited, "optimise_s": runner.improving}
-    watch.seconds["loop_s"] -= sum(other.values())
-    watch.seconds |= {part: time for part, time in other.items() if time}
-    if status != "complete":
-        with contextlib.suppress(KeyboardInterrupt):
-            end = [*runner.row().run(0)]
-    results = runner.results
-    done = runner.done
-    if status == "diverged":  # there is no end to measure at, but the summary tells how large torques became
-        peaks = {f"{SUMMARISED}_{joint.name}" for joint in plan.plant.arm.joints}
-        results = {name: x if name in peaks else math.nan for name, x in results.items()}
-    asked_for, figures = parted(results)
-    kept = min(clock.rows_before(done + (status == "diverged")), clock.rows)
-    due = done % clock.log_every == 0 or plan.recorded is not None
-    rows = log.finish(kept, end if status == "complete" and due else None)
-    if log.failure and status == "complete":
-        status = "interrupted"
-    return Run(
-        setup=setup,
-        status=status,
-        steps=done,
-        rows=rows,
-        failure=log.failure,
-        end=end,
-        measures=asked_for,
-        figures={} if status == "diverged" else figures,
-        units={name: unit for name, unit in zip(plan.results, plan.units, strict=True) if name not in plan.summarised},
-        state=runner.state,
-        approach=approach,
-        engine=runner.engine.name,
-        stalled=runner.stalled,
-        estimated=doubling.estimate if status == "complete" else "",
-        seconds=watch.total(),
-    )
+            if not runner.lanes.alive:
+                status, approach = "diverged", runner.approach()  # for the diagnosis
+            elif runner.done == clock.steps:
+                end, status = (
+                    [*runner.row().run(0)],
+                    "complete",
+                )  # in this order: a run without its last row is interrupted
+        except KeyboardInterrupt:
+            pass
+        watch.lap("loop_s")
+        other = {"rows_s": log.waited, "optimise_s": runner.improving}
+        watch.seconds["loop_s"] -= sum(other.values())
+        watch.seconds |= {part: time for part, time in other.items() if time}
+        if status != "complete":
+            with contextlib.suppress(KeyboardInterrupt):
+                end = [*runner.row().run(0)]
+        results = runner.results
+        done = runner.done
+        if status == "diverged":  # there is no end to measure at, but the summary tells how large torques became
+            peaks = {f"{SUMMARISED}_{joint.name}" for joint in plan.plant.arm.joints}
+            results = {name: x if name in peaks else math.nan for name, x in results.items()}
+        figures = {name.removeprefix(PREFIX): x for name, x in results.items() if name.startswith(PREFIX)}
+        kept = min(clock.rows_before(done + (status == "diverged")), clock.rows)
+        due = done % clock.log_every == 0 or plan.recorded is not None
+        rows = log.finish(kept, end if status == "complete" and due else None)
+        if log.failure and status == "complete":
+            status = "interrupted"
+        return Run(
+            setup=setup,
+            status=status,
+            steps=done,
+            rows=rows,
+            failure=log.failure,
+            end=end,
+            measures={name: x for name, x in results.items() if not name.startswith(PREFIX)},
+            figures={} if status == "diverged" else figures,
+            units={
+                name: unit for name, unit in zip(plan.results, plan.units, strict=True) if name not in plan.summarised
+            },
+            state=runner.state,
+            approach=approach,
+            engine=runner.engine.name,
+            stalled=runner.stalled,
+            estimated=doubling.estimate if status == "complete" else "",
+            seconds=watch.total(),
+        )

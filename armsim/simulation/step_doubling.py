@@ -26,6 +26,7 @@ from armsim.simulation.accuracy import AS_ASKED, Accuracy
 from armsim.simulation.result import Setup, steps_chosen
 from armsim.simulation.runner import Runner
 from armsim.simulation.step_error import LOOSER, SHORTER, TIGHTER, StepError
+from armsim.stability.step_advice import key
 
 WHOLE = 5000  # fixed steps, up to which a run is repeated from its start to its end
 MOST = 10_000  # adaptive steps, up to which it is; its repetition may take ten times as many
@@ -50,16 +51,15 @@ class StepDoubling:
     Args:
         runner: Has the run at its start.
         setup: What is run.
-        known: Names the run, whose estimate may be known; empty for one that is not made twice.
     """
 
-    def __init__(self, runner: Runner, setup: Setup, known: str = "") -> None:
+    def __init__(self, runner: Runner, setup: Setup) -> None:
         self.plan, self.plant, self.steps = runner.plan, runner.plan.plant, runner.clock.steps
         self._engine, self._job = runner.engine, runner.job
-        self._setup, self._name = setup, known
+        self._runner, self._setup = runner, setup
         self._repeats = runner.engine.name == "llvm" and runner.plan.refinable
         self._states = {0: runner.state}
-        self._pairs = self._stretches(self.steps) if self._repeats and known not in _known else []
+        self._pairs = self._stretches(self.steps) if self._repeats else []
         kept = [(0, self.steps)] if self._pairs and self.whole else self._pairs
         self._left = sorted({step for pair in kept for step in pair} - {0})
 
@@ -84,26 +84,27 @@ class StepDoubling:
         return [*_pieces(0, OPENING, INSTANTS), *later]
 
     def next_instant(self, done: int) -> int:
-        """The step at which the next state is wanted, or the last."""
-        return self._left[0] if self._left else self.steps
-
-    def see(self, done: int, state: Sequence[float]) -> None:
-        """Take the state reached after so many steps, if it is wanted."""
+        """The step at which the next state is wanted, or the last; keeps the state after so many steps, if it was."""
         if self._left and done == self._left[0]:
-            self._states[self._left.pop(0)] = list(state)
+            self._states[self._left.pop(0)] = self._runner.state
+        return self._left[0] if self._left else self.steps
 
     def estimate(self) -> StepError | str:
         """The estimate for a run that is complete, or why there is none."""
         if not self._repeats:
             return CALLED if self.plan.sampled_outside and self._engine.name == "llvm" else UNREFINABLE
         if not self._pairs:
-            return _known.get(self._name, "")
-        taken = self._taken(self._states[self.steps])
+            return ""
+        name = key("step error", self._setup.scenario)
+        if name in _known:
+            return _known[name]
+        self._states[self.steps] = self._runner.state
+        taken = self._taken(self._runner.state)
         found = f"the run took {taken} steps, more than {MOST}" if taken > MOST else self._compared()
-        if self._name:
+        if name:
             if len(_known) >= KNOWN:
                 _known.clear()
-            _known[self._name] = found
+            _known[name] = found
         return found
 
     def _taken(self, state: Sequence[float]) -> int:

@@ -15,23 +15,9 @@ from armsim.errors import UsageError
 from armsim.expr import is_number
 from armsim.loading import Scenario
 from armsim.plant import plant_type
-from armsim.records import record
 from armsim.stability.advice import listed
 
 LONG = 100.0  # s: beyond it, an arm that nothing damps or drives takes a symplectic method, with bounded energy error
-
-
-@record
-class MethodChoice:
-    """A method, and why it was picked.
-
-    Attributes:
-        method: Name, of `armsim.integrate.METHODS`.
-        why: In words that follow "picked because".
-    """
-
-    method: str
-    why: str
 
 
 def with_method(scenario: Scenario) -> Scenario:
@@ -45,28 +31,25 @@ def with_method(scenario: Scenario) -> Scenario:
     rule = plant_type(scenario.arm).step_rule
     if rule is not None and not _has_step(scenario):
         raise UsageError(str(rule.no_dt))
-    choice = _chosen(scenario) if rule is None else MethodChoice(rule.method, rule.why)
-    return replace(scenario, method=choice.method, picked=choice.why)
+    method, why = _chosen(scenario) if rule is None else (rule.method, rule.why)
+    return replace(scenario, method=method, picked=why)
 
 
 def _has_step(scenario: Scenario) -> bool:
     return scenario.file.document.integrator.dt is not None
 
 
-def _chosen(scenario: Scenario) -> MethodChoice:
-    """The method: one for stiff systems wherever something can make it stiff, at about twice the time where nothing does."""
+def _chosen(scenario: Scenario) -> tuple[str, str]:
+    """The method, and why: one for stiff systems wherever something can make it stiff, at twice the time where nothing does."""
     damping = list(dict.fromkeys(_damping(scenario)))
     if damping:
-        return MethodChoice(
-            "rodas", f"{listed(damping)} can decay much faster than the arm moves; that does not limit its steps"
-        )
+        return "rodas", f"{listed(damping)} can decay much faster than the arm moves; that does not limit its steps"
     duration = scenario.clock.steps * scenario.dt
     free = scenario.command is None and not scenario.external and not any_sticks(scenario.arm)
     if free and _has_step(scenario) and duration > LONG:
-        return MethodChoice(
-            "implicit_midpoint", f"nothing damps or drives the arm, and it keeps the energy, also over {duration:g} s"
-        )
-    return MethodChoice("rk54", "it chooses its steps, and nothing decays by itself")
+        why = f"nothing damps or drives the arm, and it keeps the energy, also over {duration:g} s"
+        return "implicit_midpoint", why
+    return "rk54", "it chooses its steps, and nothing decays by itself"
 
 
 def _damping(scenario: Scenario) -> Iterator[str]:

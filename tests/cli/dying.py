@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 
-WATCHED = ("/files/", "/simulation/folder.py", "/simulation/run_files.py", "/recording/recording.py")
+WATCHED = ("/files/", "/simulation/run.py", "/simulation/run_files.py", "/recording/recording.py")
 CHANGING = (
     "mkdir",
     "rename",

@@ -39,7 +39,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_run(target, comma
     def run(*args, **options):
         raise AssertionError("it ran")
 
-    monkeypatch.setattr("armsim.simulation.simulate._simulated", run)
+    monkeypatch.setattr("armsim.simulation.simulate._ready", run)
     monkeypatch.setattr("armsim.recording.record._recorded", run)
     (empty_folder / "file").write_text("mine")
     wrong = armsim(command, "rr_config1", "-o", target)

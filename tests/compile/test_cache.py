@@ -20,7 +20,6 @@ from armsim import expr
 from armsim.compile import BatchKernel, cache
 from armsim.expr import trace
 from armsim.loading import read_scenario
-from armsim.plant import make_plant
 from armsim.stability.step_advice import advice_on, key
 
 ROOT = Path(__file__).parent.parent.parent
@@ -185,11 +184,10 @@ def test_whatever_the_umask_entries_are_the_users_own(umask, folder):
 @pytest.mark.handful(3)
 def test_advice_that_is_none_is_worked_out_again(known, folder):
     scenario = read_scenario("arm5_hold")
-    plant = make_plant(scenario)
-    expected = advice_on(scenario, plant)
+    expected = advice_on(scenario)
     name = key("advice", scenario)
     cache.store(name, known)
-    assert advice_on(scenario, plant) == expected
+    assert advice_on(scenario) == expected
     assert cache.load_json(name) == json.loads(json.dumps(asdict(expected)))
 
 

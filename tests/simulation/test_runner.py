@@ -12,9 +12,8 @@ from armsim.clock import Clock
 from armsim.plant import Plant
 from armsim.simulation import runner as runner_module
 from armsim.simulation.engine import NativeEngine
-from armsim.simulation.lanes import RowSpace
 from armsim.simulation.loop_plan import LoopPlan
-from armsim.simulation.runner import Job, Runner
+from armsim.simulation.runner import Job, RowSpace, Runner
 
 
 class Counting:
