@@ -87,7 +87,6 @@ class Identification(Shown):
         fed: The same under the commands of a controller that sees the log's positions; empty where none was named.
         held_back: How much of the logs was held back [s]; where none was, the drifts are those of what was fitted.
         fitted: Times, measured positions, and those of the model before and after, of the windows that were fitted.
-        seconds: Wall time by part.
     """
 
     robot: Given = field(repr=False)
@@ -108,7 +107,6 @@ class Identification(Shown):
     fed: tuple[Horizon, ...]
     held_back: float
     fitted: dict[str, Array] = field(repr=False, metadata=OMIT)
-    seconds: dict[str, float]
 
     def __repr__(self) -> str:
         return f"Identification({self.arm.name}: {self.verdict})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 
@@ -93,7 +92,6 @@ def identify(
         FileFaults: A file is damaged or cannot be used; says where and why.
         UsageError: An argument is invalid, or the logs show nothing of what is sought; says what to move.
     """
-    began = time.perf_counter()
     arm = read_robot(robot)[0]
     given = [logs] if isinstance(logs, (str, PathLike, MeasuredLog)) else list(logs)
     controller = None if feedback is None else LoggedFeedback(feedback, arm)
@@ -111,7 +109,6 @@ def identify(
     tested = [(k, end, float(read[k].t[-1])) for k, _, end in fitted] if held_back else fitted
     seconds = window or min(WINDOW, sum(end - start for _, start, end in fitted) / SHARE)
     unknowns = Unknowns(robot, open, read[0].output, _scales(arm, read), delay, offsets)
-    prepared = time.perf_counter()
     values = unknowns.column("start")
     written = np.nan_to_num(np.abs(unknowns.column("written")))
     sure = np.where(written > 0.0, trust * written, math.inf) if trust else np.full(len(values), math.inf)
@@ -134,7 +131,6 @@ def identify(
     fit, known = _seen(rough, rough.begun(values), known, read)
     fitting = rough.exactly(exact)
     fit, known = _seen(fitting, fitting.begun(fit.values, fit.starts), known, read)
-    done = time.perf_counter()
     fed: tuple[Horizon, ...] = ()
     if controller is not None:
         driven = shooting_by(method, controller.controller.output)
@@ -162,7 +158,6 @@ def identify(
         fed=fed,
         held_back=sum(end - start for _, start, end in tested) if held_back else 0.0,
         fitted={"t": fitted_rows, "measured": windows.q, "before": model_before, "after": windows.q + fit.residuals},
-        seconds={"preparing": prepared - began, "fitting": done - prepared, "testing": time.perf_counter() - done},
     )
 
 

@@ -64,7 +64,7 @@ def without_prefix(paths: Sequence[str]) -> list[str]:
 
 
 def estimate(
-    robot: Given | OpenRobot | CommandModel,
+    robot: Given | CommandModel,
     q: ArrayLike,
     qd: ArrayLike,
     qdd: ArrayLike,
@@ -93,10 +93,7 @@ def estimate(
         UsageError: There is no number at a path, or there are fewer rows than numbers; or no row moves.
         ShapeError: An array has another shape.
     """
-    if isinstance(robot, CommandModel):
-        model = robot
-    else:
-        model = CommandModel(robot if isinstance(robot, OpenRobot) else OpenRobot(robot, without_prefix(paths)), of)
+    model = robot if isinstance(robot, CommandModel) else CommandModel(OpenRobot(robot, without_prefix(paths)), of)
     motion = [_rows(name, x, model.arm.n) for name, x in (("q", q), ("qd", qd), ("qdd", qdd))]
     taken = _rows("measured", measured, model.arm.n)
     if len({len(x) for x in (*motion, taken)}) > 1:

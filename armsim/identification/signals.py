@@ -62,7 +62,6 @@ class SmoothMotion:
         qd: Joint velocities [rad/s or m/s], likewise.
         qdd: Joint accelerations [rad/s² or m/s²], likewise.
         spacing: Length of the spline's pieces [s].
-        noise: Root mean square of what it leaves of the positions, shape (n,).
         weights: 1; 0 near ends and gaps, where accelerations are poor; shape (m,).
     """
 
@@ -70,7 +69,6 @@ class SmoothMotion:
     qd: Array
     qdd: Array
     spacing: float
-    noise: Array
     weights: Array
 
 
@@ -95,8 +93,7 @@ def smooth(t: Array, q: Array) -> SmoothMotion:
     cuts = np.flatnonzero(steps > max(spacing, ROWS_A_PIECE * float(np.median(steps)))) + 1
     found = [_part(*part, spacing) for part in zip(np.split(t, cuts), np.split(q, cuts), strict=True)]
     smoothed, rates, accelerations, inner = (np.concatenate(x) for x in zip(*found, strict=True))
-    noise = np.sqrt(((q - smoothed) ** 2).mean(axis=0))
-    return SmoothMotion(smoothed, rates, accelerations, spacing, noise, inner)
+    return SmoothMotion(smoothed, rates, accelerations, spacing, inner)
 
 
 def _part(t: Array, q: Array, spacing: float) -> tuple[Array, Array, Array, Array]:

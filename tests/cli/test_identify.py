@@ -47,8 +47,9 @@ def files(tmp_path):
 
 def test_identify_writes_the_robots_file_with_what_was_found_and_keeps_its_comments(armsim, files, tmp_path):
     given = files(logged(rod(), noise=1e-5))
-    result = armsim("identify", *given, *OPEN, "-o", str(tmp_path / "found"))
+    result = armsim("identify", *given, *OPEN, "-o", str(tmp_path / "found"), "--plot", str(tmp_path / "fit.svg"))
     assert result.code == 0, result.err
+    assert "<svg" in (tmp_path / "fit.svg").read_text()
     text = (tmp_path / "found" / "identified.yaml").read_text()
     assert "# the only one" in text
     assert "# a guess; viscous ± " in text

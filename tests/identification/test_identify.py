@@ -196,6 +196,26 @@ def test_offsets_of_sensors_are_told_from_gravity():
     assert all(inside(found, {**TRUTH, "offset[A]": 0.02}, 3.0).values())
 
 
+def test_numbers_come_out_of_a_joint_that_sticks_half_the_time():
+    robot = rod(coulomb=1.5)
+    log = logged(robot, seconds=12.0, noise=1e-5, late=1)
+    still = np.abs(np.diff(log.q[:, 0])) < 5e-5
+    assert 0.35 < still.mean() < 0.65
+    found = armsim.identify(log, rod(0.02, 1.0, 0.6), ["friction", "joints[*].motor.Kp"], delay=True)
+    truth = {**TRUTH, "joints[A].friction.coulomb": 1.5, "delay": 1 / 250}
+    assert all(inside(found, truth, 3.0).values())
+
+
+def test_what_is_left_of_a_true_model_is_white_and_of_a_wrong_one_is_not():
+    log = logged(rod(), noise=3e-4)
+    right, wrong = (
+        found_of(log, BEGUN, paths) for paths in (["friction", "joints[*].motor.Kp"], ["joints[*].motor.Kp"])
+    )
+    assert abs(right.residuals[0].neighbours) < 0.1  # of 1200 rows, 3.5 standard deviations of white noise
+    assert wrong.residuals[0].neighbours > 0.5  # most of it goes on from row to row
+    assert (right.explained, wrong.explained) == (True, False)
+
+
 def test_numbers_do_not_depend_on_how_many_threads_share_the_windows(monkeypatch):
     log = logged(rod(), noise=3e-4, bits=12, late=1, offset=0.01)
     told = []
