@@ -193,6 +193,8 @@ def test_numbers_that_are_nearly_alike_converge_from_any_file():
 
 def test_offsets_of_sensors_are_told_from_gravity():
     found = found_of(logged(rod(), noise=1e-5, offset=0.02), offsets=True)
+    assert found.explained
+    assert found["offset[A]"].within < 1e-4
     assert all(inside(found, {**TRUTH, "offset[A]": 0.02}, 3.0).values())
 
 
