@@ -204,5 +204,12 @@ class MeasureGradients:
                 progress(done, clock.steps)
         if not runner.lanes.alive:
             found = divergence(plan, clock, runner.lanes.left[0])
-            raise Diverged.of("sensitivity: the run diverged", "a run within all bounds", found, "take a smaller step")
+            where = f"{variants.scenario.name}: the run diverged"
+            raise Diverged.of(where, "a run within all bounds", found, "take a smaller step")
         return np.array([runner.results[name] for name in plan.results])
+
+    def slopes(self, numbers: Array) -> dict[str, Array]:
+        """Each result of a run, followed by its derivatives by the p numbers, shape (1 + p,); errors as of `sensitivity`."""
+        found, names = self.at(numbers, None, True), self._plan.values.results
+        by = found[len(names) :].reshape(len(names), -1)
+        return {name: np.concatenate([[x], row]) for name, x, row in zip(names, found, by)}  # derivatives come last

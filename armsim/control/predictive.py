@@ -233,9 +233,8 @@ class Predictive(FeedbackLaw):
         """When the command of a sample arrives, and where the model is then; a period [s] lies between commands."""
         move = shared(lambda q, v, i, u, t: self._moved(q, v, i, u, t, period), "ahead")
         q, v = [*now.seen.q], [*now.seen.qd]
-        motors = {i: self.model.joints[i].electric_motor for i in now.seen.currents}
-        lag = {i for i, motor in motors.items() if motor is not None and motor.inductance is not None}
-        currents = {i: x for i, x in now.seen.currents.items() if i in lag}
+        lag = [motor is not None and motor.inductance is not None for motor in (x.motor for x in self.model.joints)]
+        currents = {i: x for i, x in now.seen.currents.items() if lag[i]}
         for k, u in enumerate(now.queued):
             v, currents = move(q, v, currents, self._bounded(u), now.t + k * period)
             q = [fma(period, x, at) for x, at in zip(v, q, strict=True)]
@@ -312,7 +311,7 @@ class Predictive(FeedbackLaw):
 
     def _rolled(self, laden: Scalar, at: Rollout, stage: Stage, u: Scalars) -> Rollout:
         """The state after a stage under a command, and the cost with that of the stage."""
-        cost = fma(self.interval, self._errors(at.q, at.qd, stage.wanted_q, stage.wanted_qd), at.cost)
+        cost = fma(self.interval, self._errors(at, stage.wanted_q, stage.wanted_qd), at.cost)
         for weight, x, base in zip(self.weights.command, u, stage.base, strict=True):
             beyond = x - base
             cost = fma(0.5 * self.interval * weight, beyond * beyond, cost)
@@ -321,20 +320,20 @@ class Predictive(FeedbackLaw):
 
     def _spent(self, end: Rollout, horizon: Desired) -> Scalar:
         """The cost of a horizon with its end."""
-        return fma(self.weights.end, self._errors(end.q, end.qd, horizon.q, horizon.qd), end.cost)
+        return fma(self.weights.end, self._errors(end, horizon.q, horizon.qd), end.cost)
 
-    def _errors(self, q, v, wanted_q, wanted_qd) -> Scalar:
+    def _errors(self, at: ModelState, wanted_q, wanted_qd) -> Scalar:
         """The rate of the cost of errors [1/s]."""
         total: Scalar = 0.0
-        for weight, error in self._residuals(q, v, wanted_q, wanted_qd):
+        for weight, error in self._residuals(at, wanted_q, wanted_qd):
             total = fma(0.5 * weight * error, error, total)
         return total
 
-    def _residuals(self, q, v, wanted_q, wanted_qd) -> list[tuple[Scalar, Scalar]]:
+    def _residuals(self, at: ModelState, wanted_q, wanted_qd) -> list[tuple[Scalar, Scalar]]:
         """Weights and errors: of n positions, of n velocities, and of n positions beyond limits."""
         of = self.weights
-        pairs = [(w, x - y) for w, x, y in zip([*of.q, *of.qd], [*q, *v], [*wanted_q, *wanted_qd], strict=True)]
-        for weight, x, joint in zip(of.range, q, self.model.joints, strict=True):
+        pairs = [(w, x - y) for w, x, y in zip([*of.q, *of.qd], [*at.q, *at.qd], [*wanted_q, *wanted_qd], strict=True)]
+        for weight, x, joint in zip(of.range, at.q, self.model.joints, strict=True):
             lower, upper = joint.bounds
             within_range = x if lower is None else maximum(x, lower)
             pairs.append((weight, x - (within_range if upper is None else minimum(within_range, upper))))
@@ -343,7 +342,7 @@ class Predictive(FeedbackLaw):
     def _with_errors(self, left: CostToGo, at: ModelState, wanted_q, wanted_qd, length: Scalar) -> CostToGo:
         """A cost to go with that of the errors over a length of time [s]."""
         n, gradient, hessian = self.model.n, [*left.gradient], [[*row] for row in left.hessian]
-        for k, (weight, error) in enumerate(self._residuals(at.q, at.qd, wanted_q, wanted_qd)):
+        for k, (weight, error) in enumerate(self._residuals(at, wanted_q, wanted_qd)):
             i, of = k % (2 * n), length * weight
             beyond = either(error < 0.0, error > 0.0) if k >= 2 * n else True
             gradient[i] = fma(of, error, gradient[i])
@@ -353,11 +352,8 @@ class Predictive(FeedbackLaw):
     @cached_property
     def _loads(self) -> Callable[..., Any]:
         """Mean torques on the joints over a time h at velocities v, with their derivatives by v; see `_driven`."""
-
-        def loads(v: Scalars, q: Scalars, currents: dict[int, Scalar], u: Scalars, h: Scalar) -> Scalars:
-            return [self._driven(i, q, v, currents, u, h).total for i in range(self.model.n)]
-
-        return with_jacobian(loads, (0,), "loads")
+        own = range(self.model.n)
+        return with_jacobian(lambda v, q, *more: [self._driven(i, q, v, *more).total for i in own], (0,), "loads")
 
     @cached_property
     def _linearized(self) -> Callable[..., Any]:

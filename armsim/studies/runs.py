@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armsim.arrays import ArrayLike, Indices
+from armsim.arrays import Array, ArrayLike, Indices
+from armsim.batches.gradients import MeasureGradients
 from armsim.batches.runs import REFUSED, Runs
 from armsim.batches.simulate_many import Batch
-from armsim.batches.variants import PREPARING, OpenScenario
+from armsim.batches.variants import PREPARING, OpenScenario, Variants
 from armsim.compile.threads import check_threads
 from armsim.document.paths import PathError, parse_path, source_of
 from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
@@ -78,6 +79,7 @@ class StudyRuns:
         self._first = {path: first_value(values) for path, values in axes.items()}
         self._structures: dict[tuple[Value, ...], OpenNumbers | str] = {}
         self._kernels: dict[tuple[Value, ...], OpenScenario] = {}
+        self._gradients: dict[Variants, MeasureGradients] = {}
         self.structural = tuple(path for path in axes if path in words or _is_structure(path))
         try:  # all others at once, as nearly always they can be
             self._made(tuple(self._first[path] for path in self.structural))
@@ -89,7 +91,7 @@ class StudyRuns:
 
     def __getstate__(self) -> object:
         """All but machine code, so that a study goes to other processes."""
-        return {**vars(self), "_kernels": {}}
+        return {**vars(self), "_kernels": {}, "_gradients": {}}
 
     @property
     def _open(self) -> tuple[str, ...]:
@@ -168,12 +170,34 @@ class StudyRuns:
         Raises:
             ArmsimError: It cannot be run; says why.
         """
+        _, structure, matrix = self._placed(row)
+        return structure.scenario_with(matrix[0].tolist())
+
+    def gradients(self, row: Sequence[Any]) -> tuple[MeasureGradients, Array]:
+        """What takes the gradients of one run's measures, compiled when it is first asked; and the run's open numbers.
+
+        Raises:
+            ArmsimError: It cannot be run, or has no derivatives; says why.
+        """
+        key, structure, matrix = self._placed(row)
+        variants = self._kernel(key, structure).variants_of(matrix)
+        if variants not in self._gradients:
+            self._gradients[variants] = MeasureGradients(variants)
+        return self._gradients[variants], matrix[0]
+
+    def _placed(self, row: Sequence[Any]) -> tuple[tuple[Value, ...], OpenNumbers, Array]:
+        """The structure of one run, and its open numbers, shape (1, places)."""
         values = dict(zip(self.paths, row, strict=True))
-        structure = self._structure(tuple(values[path] for path in self.structural))
+        key = tuple(values[path] for path in self.structural)
+        structure = self._structure(key)
         if isinstance(structure, str):
             raise UsageError(structure)
-        matrix = structure.matrix({path: values[path] for path in self._open}, one=True)
-        return structure.scenario_with(matrix[0].tolist())
+        return key, structure, structure.matrix({path: values[path] for path in self._open}, one=True)
+
+    def _kernel(self, key: tuple[Value, ...], structure: OpenNumbers) -> OpenScenario:
+        """The runs of a structure."""
+        with PREPARING:
+            return self._kernels.setdefault(key, OpenScenario(structure, self.asked))
 
     def _can_be_open(self, path: str, values: Values, written: Sequence[Mapping[str, Value]]) -> bool:
         """Whether a number can be left open where some of the words are written in; if not, it can itself be written in."""
@@ -277,9 +301,7 @@ class StudyRuns:
             return True
         given = {path: np.array(found[path][members].tolist(), dtype=float) for path in self._open}
         matrix = structure.matrix(given) if given else np.empty((len(members), 0))
-        with PREPARING:
-            kernels = self._kernels.setdefault(key, OpenScenario(structure, self.asked))
-        batch = Batch(kernels, matrix, self.threads, progress, self._study.force_step, alone=True)
+        batch = Batch(self._kernel(key, structure), matrix, self.threads, progress, self._study.force_step, alone=True)
         whole = batch.run(found, members, before)
         self.loop_s += batch.seconds["loop_s"]
         return whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -42,8 +42,15 @@ class Condition:
 
     def excess(self, values: Array) -> Array:
         """How far values miss it, as a share of the bound (of 1 where it is 0); 0 where they meet it, inf without a value."""
-        over = self.sign * (values - self.bound) / (abs(self.bound) or 1.0)
+        over = self._share(values - self.bound)
         return np.where(np.isnan(over), np.inf, np.maximum(over, 0.0))
+
+    def slopes(self, found: Array) -> Array:
+        """The excess of a value, below 0 where it meets it, and its derivatives, by those of the value."""
+        return self._share(found - self.bound * np.eye(1, len(found))[0])
+
+    def _share(self, of: Array) -> Array:
+        return self.sign * of / (abs(self.bound) or 1.0)
 
 
 def condition_of(text: str) -> Condition:
@@ -145,6 +152,28 @@ class Objective:
         else:
             objective = math.fsum(values.tolist()) / len(values)
         return Merit(objective, violation(self.conditions, found), 0)
+
+    def slopes(self, cases: Sequence[Mapping[str, Array]], results: Mapping[str, Sequence[str]]) -> tuple[Array, Array]:
+        """The values of which the greatest is minimised, and the excesses of conditions, each with its p derivatives.
+
+        Args:
+            cases: Of each case its results, with their derivatives, shape (1 + p,).
+            results: Names of each measure's results.
+
+        Returns:
+            Shape (m, 1 + p) and (k, 1 + p).
+        """
+        values = np.array([case[results[self.minimise][0]] for case in cases])
+        excesses = [
+            one.slopes(case[name])
+            for one in self.conditions
+            for name in results[one.measure]
+            for case in cases
+            if name in case
+        ]
+        if self.over != WORST:
+            values = values.mean(axis=0, keepdims=True)
+        return values, np.array(excesses).reshape(-1, values.shape[1])
 
 
 def violation(conditions: Sequence[Condition], found: Runs) -> float:

@@ -19,6 +19,7 @@ FEWEST = 8  # trials that differential evolution makes
 PER_GRADIENT = 20  # trials by gradients, at most
 FLAT = 1e-5  # of the cost at first: a step that lowers it by less, and a slope over the bounds, at which it is least
 FAILED = 1e6  # times the cost at first: that of a run that diverges
+KEPT = 2.0 * FLAT  # share of its bound that a condition is kept from it: SLSQP ends where they are missed by `FLAT`
 ABSENT = 1e-9  # of the bounds from the lower one, which may mean that something is absent
 LEAST, EACH = 16, 4  # of a population: trials, at least and for every number
 
@@ -29,8 +30,9 @@ class TrialCost(Protocol):
     def __call__(self, shares: Array) -> Array:
         """Costs of trials, shape (trials,), of shares of shape (trials, numbers)."""
 
-    def gradient(self, shares: Array) -> Array:
-        """Of a trial that has a cost, shape (numbers,), at shares of that shape."""
+    def slopes(self, shares: Array) -> tuple[Array, Array]:
+        """At shares of a trial that has a cost, shape (n,): the values of which the greatest is to be small, and those that
+        conditions keep at 0 or below, each with its derivatives, shape (m, 1 + n) and (k, 1 + n)."""
 
 
 class SearchMethod(Protocol):
@@ -117,21 +119,74 @@ def _alike(intermediate_result: Any) -> None:
 
 
 def gradient(cost: TrialCost, start: Array, most: int | None, seed: int) -> None:
-    """The quasi-Newton method L-BFGS-B (Byrd, Lu, Nocedal and Zhu, 1995), by scipy, with exact gradients; it draws nothing."""
+    """Quasi-Newton methods by scipy, with exact gradients; they draw nothing.
+
+    One value without conditions is minimised by L-BFGS-B (Byrd, Lu, Nocedal and Zhu, 1995), the greatest of several, or any
+    under conditions, by SLSQP (Kraft, 1988), with a bound of the values as a further number.
+    """
     from scipy.optimize import minimize
 
-    scale: list[float] = []
+    n, start = len(start), np.clip(start, ABSENT, 1.0)
+    most = most_trials("gradient", n, most)
+    trials = _SlopedTrials(cost, most)
+    options, bounds = {"maxiter": most, "ftol": FLAT}, [(ABSENT, 1.0)] * n
+    first = trials(start)
+    if first is None or len(first) == 1:
+        minimize(trials.one, start, method="L-BFGS-B", jac=True, bounds=bounds, options=options | {"gtol": FLAT})
+        return
+    minimize(
+        lambda z: (z[n], np.eye(1, n + 1, n)[0]),
+        [*start, first[trials.bounded > 0.0, 0].max()],
+        method="SLSQP",
+        jac=True,
+        bounds=[*bounds, (None, None)],
+        constraints={"type": "ineq", "fun": trials.left, "jac": trials.left_by},
+        options=options,
+    )
 
-    def valued(x: Array) -> tuple[float, Array]:
-        value = float(cost(x[None, :])[0])
-        if not np.isfinite(value):
-            return FAILED, np.zeros_like(x)
-        scale.append(abs(value) or 1.0)
-        return value / scale[0], cost.gradient(x) / scale[0]
 
-    most = most_trials("gradient", len(start), most)
-    options = {"maxfun": most, "maxiter": most, "ftol": FLAT, "gtol": FLAT}
-    minimize(valued, start, method="L-BFGS-B", jac=True, bounds=[(ABSENT, 1.0)] * len(start), options=options)
+class _SlopedTrials:
+    """Trials with derivatives, in units of the first one's greatest value; the last one is known.
+
+    Args:
+        cost: What is to be small.
+        most: How many trials there may be.
+
+    Attributes:
+        bounded: 1 in rows of a trial of whose values the greatest is to be small; 0 in those of conditions.
+    """
+
+    def __init__(self, cost: TrialCost, most: int) -> None:
+        self._cost, self._left, self._unit = cost, most, 0.0
+        self._x = self.bounded = np.empty(0)
+        self._found: Array | None = None
+
+    def __call__(self, x: Array) -> Array | None:
+        """The rows at shares of bounds; None of a trial that fails, or that is one too many."""
+        if not np.array_equal(x, self._x):
+            self._left, self._x, self._found = self._left - 1, x.copy(), None
+            if self._left >= 0 and np.isfinite(self._cost(x[None, :])[0]):
+                values, excesses = self._cost.slopes(x)
+                self._unit = self._unit or abs(values[:, 0]).max() or 1.0
+                excesses[:, 0] += KEPT
+                self._found = self._sound = np.nan_to_num(np.vstack([values / self._unit, excesses]), nan=FAILED)
+                self.bounded = np.where(np.arange(len(self._sound)) < len(values), 1.0, 0.0)
+        return self._found
+
+    def one(self, x: Array) -> tuple[float, Array]:
+        """The value of a trial, and its gradient."""
+        found = self(x)
+        return (FAILED, np.zeros_like(x)) if found is None else (found[0, 0], found[0, 1:])
+
+    def left(self, z: Array) -> Array:
+        """What is left of a bound of the values, the last of z, and of the conditions; not negative where they are kept."""
+        found = self(z[:-1])
+        return z[-1] * self.bounded - (FAILED if found is None else found[:, 0])
+
+    def left_by(self, z: Array) -> Array:
+        """Its derivatives; of a trial that fails those of the last that did not."""
+        self(z[:-1])
+        return np.column_stack([-self._sound[:, 1:], self.bounded])
 
 
 def population_of(n: int, most: int | None = None) -> int:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from typing import Any
-
-import numpy as np
 
 from armsim.arrays import Array
-from armsim.batches.gradients import MeasureGradients
 from armsim.batches.runs import Runs
-from armsim.batches.variants import OpenScenario
 from armsim.document.study import MOST_CASES
 from armsim.errors import UsageError, spelled
 from armsim.formulas.values import combinations
@@ -59,7 +54,6 @@ class Task:
         self._refuse_shared("--case", study.design)
         axes = {place: uniform(of.low, of.high) for place, of in self.sought.items()}
         design = Design({**axes, **study.design.axes})
-        self._varied, self._known = OpenScenario(opened, tuning.minimise), dict[Any, MeasureGradients]()
         self.runs = StudyRuns(study.over(design, measure=self.objective.measures), threads)
         self.objective.check(self.runs)
         self.cases = rows_of(study.design)
@@ -71,8 +65,8 @@ class Task:
             self._refuse_shared("--test", self.test)
             rows_of(self.test)
         if tuning.method == "gradient":
-            self._refuse_many()
-            self._gradients(np.array([self.start[place] for place in opened.places]))
+            for case in self.cases:
+                self.runs.gradients([*self.start.values(), *case])
         self.most = sum(most_trials(tuning.method, len(places), tuning.trials) for places in self.stages)
 
     @property
@@ -103,35 +97,13 @@ class Task:
         """
         return self._opened.scenario_with([*values.values()])
 
-    def gradient(self, numbers: Mapping[str, float]) -> dict[str, float]:
-        """The derivatives of the objective by the numbers sought, at their values.
-
-        Raises:
-            UsageError: The run has no derivatives.
-        """
-        row = np.array([numbers[place] for place in self._opened.places])
-        found = self._gradients(row).at(row, None, True)
-        return dict(zip(self._opened.places, found[1:].tolist(), strict=True))
-
-    def _gradients(self, row: Array) -> MeasureGradients:
-        """The gradients of runs of the structure that numbers decide."""
-        variants = self._varied.variants_of(row[None, :])
-        key = tuple(variants.written.items())
-        if key not in self._known:
-            self._known[key] = MeasureGradients(variants)
-        return self._known[key]
-
-    def _refuse_many(self) -> None:
-        """Refuse gradients of the worst of several runs, and conditions, which have corners.
-
-        Raises:
-            UsageError: There are several cases, or conditions.
-        """
-        for found, there in (("cases", len(self.cases) > 1), ("conditions", self.objective.conditions)):
-            if there:
-                mend = "take nelder_mead or differential_evolution"
-                where = spelled("--method gradient", "method")
-                raise UsageError.of(where, "a single run for each trial, without conditions", found, mend)
+    def slopes(self, row: Array) -> tuple[Array, Array]:
+        """The objective and the conditions at values of the numbers sought, with derivatives by them; see `Objective`."""
+        cases = []
+        for case in self.cases:
+            gradients, numbers = self.runs.gradients([*row, *case])
+            cases.append({name: x[: 1 + len(row)] for name, x in gradients.slopes(numbers).items()})
+        return self.objective.slopes(cases, self.runs.results)
 
     def _refuse_shared(self, option: str, cases: Design) -> None:
         """Refuse cases of numbers that are sought."""

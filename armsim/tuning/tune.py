@@ -207,12 +207,14 @@ class StageCost:
         """The merits of trials; see `Trials`."""
         return self.trials(self.stage, self.places, shares)
 
-    def gradient(self, shares: Array) -> Array:
-        """The derivatives of the objective at a trial."""
+    def slopes(self, shares: Array) -> tuple[Array, Array]:
+        """The objective and the conditions at a trial, with derivatives by shares; see `armsim.tuning.search`."""
         (row,) = self.trials.numbers(self.places, shares[None, :])
-        numbers = dict(zip(self.task.sought, row.tolist(), strict=True))
-        by = self.task.gradient(numbers)
-        return np.array([by[place] * self.task.sought[place].slope(numbers[place]) for place in self.places])
+        sought = self.task.sought
+        by = [1.0, *(of.slope(x) for of, x in zip(sought.values(), row, strict=True))]
+        kept = [0, *(1 + [*sought].index(place) for place in self.places)]
+        values, excesses = self.task.slopes(row)
+        return (values * by)[:, kept], (excesses * by)[:, kept]
 
 
 def _result(task: Task, trials: Trials, made: StudyFolder, scenario: Scenario, status: str) -> TuningResult:
