@@ -96,8 +96,7 @@ def identify(
     given = [logs] if isinstance(logs, (str, PathLike, MeasuredLog)) else list(logs)
     controller = None if feedback is None else LoggedFeedback(feedback, arm)
     read = [
-        x if isinstance(x, MeasuredLog) else read_log(x, arm, columns, True, interpolate, controller, inputs)
-        for x in given
+        x if isinstance(x, MeasuredLog) else read_log(x, arm, columns, interpolate, controller, inputs) for x in given
     ]
     _check_logs(read)
     _check_options(trust, window, held_back)

@@ -181,7 +181,7 @@ def follow(
     arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
     controller = None if scenario is None else LoggedFeedback(scenario, arm)
     if not isinstance(log, MeasuredLog):
-        log = read_log(log, arm, columns, False, interpolate, controller)
+        log = read_log(log, arm, columns, interpolate, controller).by_torques(arm)
     if controller is not None and log.inputs_from != controller.told:
         turns = [None if progress is None else partial(_half, progress, half) for half in (0, 1)]
         logged, fed = (

@@ -76,6 +76,16 @@ class MeasuredLog:
         commands, output = feedback.commands(self.t, self.q, self.qd), feedback.controller.output
         return replace(self, commands=commands, output=output, inputs_from=feedback.told)
 
+    def by_torques(self, arm: Arm) -> MeasuredLog:
+        """The same log driven by torques at the joints, if it was by currents."""
+        if self.output != "current":
+            return self
+        factors = [torque(joint.electric_motor, 1.0) for joint in arm.joints if joint.electric_motor is not None]
+        each = ", ".join(f"{joint.name} {factor:.4g}" for joint, factor in zip(arm.joints, factors, strict=True))
+        told = f"torque at the joints, gear Kp i of the motors' currents (N·m/A: {each})"
+        commands = replace(self.commands, u=self.commands.u * np.array(factors))
+        return replace(self, commands=commands, output="torque", inputs_from=told)
+
     def velocities(self, k: int) -> Array:
         """Joint velocities at row k [rad/s or m/s], shape (n,): logged, or fitted by parabolas to the nearest rows."""
         if self.qd is not None:
@@ -102,7 +112,6 @@ def read_log(
     path: str | PathLike[str],
     arm: Arm,
     columns: Columns | None = None,
-    currents: bool = False,
     interpolate: bool = False,
     feedback: LoggedFeedback | None = None,
     inputs: Output | None = None,
@@ -116,7 +125,6 @@ def read_log(
             tau_motor_<joint>_Nm or current_<joint>_A; or the folder of a run that has them in its tables.
         arm: The arm that was logged.
         columns: From these names to columns of the log, or to formulas of them: a YAML file, its text in braces, or a mapping.
-        currents: Whether currents stay what they are; they are turned into the arm's torques otherwise.
         interpolate: Whether commands change on straight lines between rows; else each is held until the next row.
         feedback: A controller whose commands count where the log has none.
         inputs: Which columns drive the arm where there are several; unless given, what was commanded in the run of a folder, or
@@ -164,9 +172,6 @@ def read_log(
     (u,) = rest
     assert of is not None
     told = {"voltage": "voltage", "torque": "torque at the joints", "current": "the motors' currents"}[of]
-    if of == "current" and not currents:
-        of = "torque"
-        u, told = _torques(arm, u)
     return MeasuredLog(name, t, q, qd, CommandHistory(t, u, interpolate), of, told, tuple(notes))
 
 
@@ -220,13 +225,6 @@ def _check_motors(arm: Arm, inputs: Output, name: str) -> None:
         if inputs == "current":
             expected = "an electric motor on every joint, to tell the torque of a current"
         raise UsageError.of(name, expected, refusal.found, f"{refusal.mend} in the robot file")
-
-
-def _torques(arm: Arm, currents: Array) -> tuple[Array, str]:
-    """Torques at the joints [N·m or N] of motor currents [A], shape (m, n), and how they follow, in words."""
-    factors = [torque(joint.electric_motor, 1.0) for joint in arm.joints if joint.electric_motor is not None]
-    each = ", ".join(f"{joint.name} {factor:.4g}" for joint, factor in zip(arm.joints, factors, strict=True))
-    return currents * np.array(factors), f"torque at the joints, gear Kp i of the motors' currents (N·m/A: {each})"
 
 
 def _clock_notes(table: DataTable, t: Array, q: Array, qd: Array | None, mapped: bool) -> list[str]:

@@ -214,7 +214,7 @@ def test_currents_of_the_motors_drive_the_model_as_the_torques_that_they_make(re
     for i in range(1, 6):
         log |= {f"q_R{i}_rad": 0 * log["t_s"], f"current_R{i}_A": 0 * log["t_s"] + 2.0}
     arm = armsim.load_robot(robot).arm
-    read = read_log(write(tmp_path, log), arm)
+    read = read_log(write(tmp_path, log), arm).by_torques(arm)
     assert read.output == "torque"
     np.testing.assert_allclose(read.inputs, 10.0, rtol=1e-15)
     assert read.inputs_from.startswith("torque at the joints, gear Kp i of the motors' currents (N·m/A: R1 5, R2 5,")
@@ -255,7 +255,7 @@ def test_a_hint_that_a_shell_would_not_take_is_a_file_that_can_be_pasted(plain, 
     (tmp_path / "columns.yaml").write_text(str(caught.value).partition("with lines such as\n")[2])
     log = read_log(path, arm, tmp_path / "columns.yaml")
     np.testing.assert_allclose(log.q[:, 3], plain["q_R4_rad"], rtol=1e-14)
-    np.testing.assert_allclose(log.inputs[:, 0], 10 * plain["voltage_R1_V"] * 1e-3, rtol=1e-15)
+    np.testing.assert_allclose(log.by_torques(arm).inputs[:, 0], 10 * plain["voltage_R1_V"] * 1e-3, rtol=1e-15)
 
 
 @pytest.mark.parametrize(
