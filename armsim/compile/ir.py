@@ -24,6 +24,7 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 COMPARISONS = {"lt": "olt", "le": "ole"}
 EXPONENT_BIAS = 1023
 MANTISSA_BITS = 52
+LONGEST_BLOCK = 500  # lines of a basic block where code is not optimised; LLVM's time for one grows with its square
 
 
 def bits(value: float) -> int:
@@ -111,10 +112,14 @@ class Module:
             wanted: The nodes whose names are asked for; all unless given. Items that only go into arrays are copied there.
         """
         out: list[str] = []
+        begun = 0  # line at which the basic block begins
         copied = set() if wanted is None else only_copied(nodes, wanted)
         for node in nodes:
             if node in names or node in copied or node.op == "input":
                 continue
+            if not self._optimised and len(out) - begun > LONGEST_BLOCK:
+                out += [f"  br label %{prefix}{node.index}on", f"{prefix}{node.index}on:"]
+                begun = len(out)
             if node.op == "out" and node.args[0] in self._merged:
                 names[node] = self._merged[node.args[0]][int(node.args[1])]
                 continue
@@ -395,6 +400,7 @@ class Module:
         lines = [f"  br label %{block}before", f"{block}before:"]
         lines += self.lines(repeated.body.live([done]), inner, prefix=f"{block}u")
         ended = self.operand(done, inner)
+        before = next(line[:-1] for line in reversed(lines) if line.endswith(":"))
         lines += self.all_lanes(f"{block}idle", ended)
         lines += [f"  br i1 %{block}idle, label %{block}after, label %{block}enter", f"{block}enter:"]
         if repeated.at_most == 1:
@@ -406,9 +412,7 @@ class Module:
                 lines += [f"  {line}" for line in self._load(f"{name}l{i}", name, str(i))]
         lines += [f"  br label %{block}left", f"{block}left:", f"  br label %{block}after", f"{block}after:"]
         for i in range(repeated.size):
-            lines.append(
-                f"  {name}r{i} = phi {self.real} [ {operands[i]}, %{block}before ], [ {name}l{i}, %{block}left ]"
-            )
+            lines.append(f"  {name}r{i} = phi {self.real} [ {operands[i]}, %{before} ], [ {name}l{i}, %{block}left ]")
         self._merged[node] = [f"{name}r{i}" for i in range(repeated.size)]
         return lines
 

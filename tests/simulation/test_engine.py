@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from armsim.clock import Clock
-from armsim.compile import loop
+from armsim.compile import ir, loop
 from armsim.compile.target import Target
 from armsim.control import OpenLoop
 from armsim.errors import UsageError
+from armsim.model import Coulomb
 from armsim.plant import Plant
 from armsim.simulation.engine import NativeEngine, PythonEngine, make_engine
 from armsim.simulation.loop_plan import BOUNDS, LoopPlan, bounds
@@ -31,6 +32,19 @@ def test_machine_code_equals_the_text_on_floats_over_200_steps(plant, drive):
     assert native.rows.tolist() == text.rows.tolist()
     assert native.peaks.tolist() == text.peaks.tolist()
     assert len(native.rows) == 20
+
+
+@pytest.mark.parametrize("method", ["semi_implicit_euler", pytest.param("rk54", marks=pytest.mark.slow)])
+def test_code_in_short_basic_blocks_has_the_bits_of_the_text_on_floats(method, plants, drive, monkeypatch, no_kernels):
+    monkeypatch.setattr(ir, "LONGEST_BLOCK", 0)
+    body, q, qd, sample_every = plants("sampled")
+    dry = tuple(replace(link, coulomb=Coulomb(0.3, 0.4)) for link in body.arm.links[:2])
+    body = replace(body, arm=replace(body.arm, links=(*dry, *body.arm.links[2:])), method=method)
+    native = NativeEngine(LoopPlan.of(body, DT), Target(optimisation=0))
+    assert native.loop.ir.count("on:") > 100
+    runs = [drive(e, body, q, qd, 20, RATIO, 7, sample_every) for e in (native, PythonEngine(LoopPlan.of(body, DT)))]
+    for part in ("state", "rows", "peaks"):
+        assert getattr(runs[0], part).tolist() == getattr(runs[1], part).tolist()
 
 
 @pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
