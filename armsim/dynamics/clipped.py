@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any
 
 from armsim.dynamics.factor import solve_held, solve_ldl
@@ -18,6 +19,7 @@ from armsim.expr import (
     absolute,
     as_constant,
     both,
+    each,
     either,
     fma,
     implicit,
@@ -135,13 +137,13 @@ def clipped_solve(M: Sequence[Scalars], r: Scalars, laws: Sequence[Law], guess: 
                 spare = rounding * (absolute(law.b) + absolute(slope)) if rounding else None
                 exchange[e] = _exchange(law, active[e], between[e], force, spare)
                 f[e] = where(between[e], force, f[e])
+        dry = [law.joint for law in laws if law.d is None]
+        rows = [[M[max(i, j)][min(i, j)] for j in range(n)] for i in dry]
+        forces = dict(zip(dry, each(partial(_left, x), rows, [r[i] for i in dry], uses=x), strict=True)) if dry else {}
         for e, law in enumerate(laws):
             if law.d is None:
                 i = law.joint
-                needed, terms = -r[i], absolute(r[i])
-                for j in range(n):
-                    term = (M[i][j] if j <= i else M[j][i]) * x[j]
-                    needed, terms = needed + term, terms + absolute(term)
+                needed, terms = forces[i]
                 for other, force in zip(laws, f, strict=True):
                     if other.joint == i and other is not law:
                         needed, terms = needed - force, terms + absolute(force)
@@ -181,6 +183,15 @@ def clipped_solve(M: Sequence[Scalars], r: Scalars, laws: Sequence[Law], guess: 
     # derivatives are those at the active set found: it does not change for small changes
     found: tuple[Scalars, Scalars] = implicit((end.x, end.f), lambda: solved(as_constant(end.active), 0.0)[:2])
     return found
+
+
+def _left(x: Scalars, row: Scalars, r: Scalar) -> tuple[Scalar, Scalar]:
+    """row x - r, and the sum of its terms' magnitudes."""
+    left, terms = -r, absolute(r)
+    for a, x_j in zip(row, x, strict=True):
+        term = a * x_j
+        left, terms = left + term, terms + absolute(term)
+    return left, terms
 
 
 def _active(law: Law, x: Scalar) -> Scalar:

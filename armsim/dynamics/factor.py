@@ -1,11 +1,13 @@
-"""LᵀDL factorisation of the mass matrix, also with locked joints."""
+"""LᵀDL factorisation of the mass matrix, also with locked joints; of a large one by scans, whose text grows with its square."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from armsim.expr import Scalar, Scalars, either, fma, where, zero_where
+from armsim.expr import LONGEST_UNROLLED, Scalar, Scalars, fma, identity_where, leaves, parts, scan, zero_where
+from armsim.expr.function import innermost
 
 
 def ldl(A: Sequence[Scalars]) -> Sequence[Scalars]:
@@ -17,10 +19,45 @@ def ldl(A: Sequence[Scalars]) -> Sequence[Scalars]:
     Args:
         A: Lower triangle, row i with i + 1 entries.
     """
+    if _is_rolled(A):
+        return _rolled(A)
     L = [list(row) for row in A]
     for k in reversed(range(len(L))):
         _eliminate(L, k)
     return L
+
+
+def _is_rolled(A: Sequence[Scalars]) -> bool:
+    """Whether what is done with the rows of a matrix is a scan."""
+    return len(A) > LONGEST_UNROLLED and innermost(leaves([*A])) is not None
+
+
+def _rolled(A: Sequence[Scalars]) -> Sequence[Scalars]:
+    """`ldl` by scans over the rows before each pivot's, as long as that: what is right of the diagonal does not matter."""
+    left = A if len(A[0]) == len(A) else _squared(A)
+    L: list[Scalars] = []
+    for k in reversed(range(len(A))):
+        *pivot, last = left[k][: k + 1]
+        inverse = 1 / last
+        found: Sequence[Any] = []
+        if k:
+            _, found = scan([], partial(_eliminated, pivot, inverse), pivot, left, count=k)
+        L.insert(0, [*parts(found, lambda row: row[0]), inverse])
+        left = parts(found, lambda row: row[1])
+    return L
+
+
+def _eliminated(
+    pivot: Scalars, inverse: Scalar, none: Any, x: Scalar, row: Scalars
+) -> tuple[Any, tuple[Scalar, Scalars]]:
+    """A row's entry in L, from that in the pivot's row, and its Schur complement."""
+    scaled = x * inverse
+    return none, (scaled, [fma(-scaled, a, b) for a, b in zip(pivot, row, strict=False)])
+
+
+def _squared(L: Sequence[Scalars]) -> list[Scalars]:
+    """The rows of a lower triangle, filled up with zeros."""
+    return [[*row, *[0.0] * (len(L) - len(row))] for row in L]
 
 
 def pivots(A: Sequence[Sequence[float]]) -> Iterator[tuple[int, float]]:
@@ -54,6 +91,8 @@ def ldl_solve(L: Sequence[Scalars], b: Scalars) -> Scalars:
         b: Right-hand side.
     """
     n = len(b)
+    if _is_rolled([*L, b]):
+        return _solved(L, b)
     x = list(b)
     for k in reversed(range(n)):
         for i in range(k):
@@ -63,6 +102,22 @@ def ldl_solve(L: Sequence[Scalars], b: Scalars) -> Scalars:
         for i in range(k):
             x[k] = fma(-L[k][i], x[i], x[k])
     return x
+
+
+def _solved(L: Sequence[Scalars], b: Scalars) -> Scalars:
+    """`ldl_solve` by two scans, whose state is what they have found, the last one first."""
+    n, none = len(b), [0.0] * (len(b) - 1)
+
+    def found(known: list[Scalar], row: Scalars, x: Scalar, factor: Scalar) -> tuple[list[Scalar], Scalar]:
+        x = x * factor
+        for a, y in zip(reversed(row), reversed(known), strict=True):
+            x = fma(-a, y, x)
+        return [x, *known[:-1]], x
+
+    beyond = [[row[i] for row in L[i + 1 :]] + none[:i] for i in range(n)]
+    before = [[*row[:k][::-1], *none[k:]] for k, row in enumerate(L)]
+    _, y = scan(none, found, beyond, b, [1.0] * n, backward=True)
+    return [*scan(none, found, before, y, [row[k] for k, row in enumerate(L)])[1]]
 
 
 def solve_ldl(A: Sequence[Scalars], b: Scalars) -> Scalars:
@@ -88,13 +143,6 @@ def solve_held(A: Sequence[Scalars], b: Scalars, held: Sequence[Any]) -> Scalars
 
 def held_solver(A: Sequence[Scalars], held: Sequence[Any]) -> Callable[[Scalars], Scalars]:
     """`solve_held` for any right-hand side; the matrix is factorised once."""
-    factors = ldl(locked(A, held))
+    rows = _squared(A) if len(A) > LONGEST_UNROLLED else A
+    factors = ldl(identity_where(held, rows))
     return lambda b: zero_where(held, ldl_solve(factors, zero_where(held, b)))
-
-
-def locked(A: Sequence[Scalars], held: Sequence[Any]) -> Sequence[Scalars]:
-    """A with the rows and columns that are held replaced by those of the identity; lower triangles both."""
-    return [
-        [where(either(held[i], held[j]), 0.0, A[i][j]) for j in range(i)] + [where(held[i], 1.0, A[i][i])]
-        for i in range(len(A))
-    ]

@@ -31,7 +31,7 @@ from armsim.expr.scalar import (
     where,
     zero_where,
 )
-from armsim.expr.scan import LONGEST_UNROLLED, Scan, each, parts, scan
+from armsim.expr.scan import LONGEST_UNROLLED, Scan, each, identity_where, parts, scan
 from armsim.expr.switches import Switches
 from armsim.expr.table import Table, increases
 from armsim.expr.tree import STATIC, Structure, chosen, flatten, leaves, mapped, unflatten, zeros
@@ -67,6 +67,7 @@ __all__ = [
     "finite_or_nan",
     "flatten",
     "fma",
+    "identity_where",
     "implicit",
     "increases",
     "is_number",

@@ -12,6 +12,7 @@ from typing import Any
 
 from armsim.expr.function import Function, Repetition, innermost, nested
 from armsim.expr.graph import Expr, Graph, array_columns
+from armsim.expr.scalar import either, where
 from armsim.expr.tree import Structure, flatten, leaves, unflatten
 
 Column = int | float | tuple[float, ...]
@@ -270,8 +271,23 @@ def parts(series: Sequence[Any], select: Callable[[Any], Any]) -> Sequence[Any]:
     return Series(series.array, series.length, structure, [series.columns[k] for k in places])
 
 
-def each(body: Callable[..., Any], *series: Sequence[Any]) -> Sequence[Any]:
-    """What `body` makes of the items of series, one by one; of many by a scan."""
+def each(body: Callable[..., Any], *series: Sequence[Any], uses: Sequence[Any] = ()) -> Sequence[Any]:
+    """What `body` makes of the items of series, one by one; of many by a scan, for `uses` see there."""
     if len(series[0]) <= LONGEST_UNROLLED:
         return [body(*items) for items in zip(*series, strict=True)]
-    return scan([], lambda none, *items: (none, body(*items)), *series)[1]
+    return scan([], lambda none, *items: (none, body(*items)), *series, uses=uses)[1]
+
+
+def identity_where(conditions: Sequence[Any], A: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    """A matrix by rows, with rows and columns of the identity where conditions hold, one for each of the first rows."""
+    if not conditions:
+        return A
+    held = [*conditions, *[False] * (len(A) - len(conditions))]
+    units = [[float(i == j) for j in range(len(A))] for i in range(len(A))]
+
+    def replaced(own: Any, row: Sequence[Any], unit: Sequence[float]) -> list[Any]:
+        return [where(either(own, other), u, x) for other, u, x in zip(held, unit, row, strict=False)]
+
+    if len(A) <= LONGEST_UNROLLED:
+        return [replaced(*given) for given in zip(held, A, units, strict=True)]
+    return each(lambda own, *given: replaced(own > 0.5, *given), [where(x, 1.0, 0.0) for x in held], A, units)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from armsim.expr import LONGEST_UNROLLED, Scalar, Scalars, fma, parts, scan, where
+from armsim.expr import LONGEST_UNROLLED, Scalar, Scalars, fma, parts, scan
 
 Matrix = Sequence[Scalars]  # by rows
 
@@ -97,17 +97,3 @@ def _eliminated(pivot: Scalars, inverse: Scalar, none: Any, row: Scalars) -> tup
     """The share of a pivot's row in another, by the pivot's inverse, and what is left of that."""
     share = row[-1] * inverse
     return none, [share, *(fma(-share, a, x) for a, x in zip(pivot, row, strict=False))]
-
-
-def welded(held: Sequence[Any], A: Matrix) -> Matrix:
-    """A with the rows and columns of held velocities, the first ones, replaced by those of the identity; A where none can be."""
-    if not held:
-        return A
-    rows = [list(row) for row in A]
-    for k, stuck in enumerate(held):
-        for i in range(len(A)):
-            if i != k:
-                rows[i][k] = where(stuck, 0.0, rows[i][k])
-                rows[k][i] = where(stuck, 0.0, rows[k][i])
-        rows[k][k] = where(stuck, 1.0, rows[k][k])
-    return rows

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from armsim.expr import Scalar, Scalars, as_constant, fma, minus, plus, with_jacobian
-from armsim.integrate.lu import solver, welded
+from armsim.expr import Scalar, Scalars, as_constant, fma, identity_where, minus, plus, with_jacobian
+from armsim.integrate.lu import solver
 from armsim.integrate.motion import Motion, advanced
 from armsim.integrate.rate_jacobian import RateJacobian
 
@@ -86,7 +86,7 @@ class MomentumEquation:
 
         known = as_constant(list(v))
         _, slopes = with_jacobian(residual, (0,), "residual")(known)
-        solve = solver(welded(self.held, as_constant([[-x for x in by_v] for (by_v,) in slopes])))
+        solve = solver(identity_where(self.held, as_constant([[-x for x in by_v] for (by_v,) in slopes])))
         v = plus(known, solve(residual(known)))
         return v, self.mechanics(advanced(q, self._half, v), v)[0]
 

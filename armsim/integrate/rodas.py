@@ -12,9 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from armsim.expr import Scalar, Scalars, dot, each, flatten, fma, leaves, mapped, unflatten, zero_where, zeros
+from armsim.expr import (
+    Scalar,
+    Scalars,
+    dot,
+    each,
+    flatten,
+    fma,
+    identity_where,
+    leaves,
+    mapped,
+    unflatten,
+    zero_where,
+    zeros,
+)
 from armsim.integrate.adaptive import MEMORY, EmbeddedPair, Trial
-from armsim.integrate.lu import solver, welded
+from armsim.integrate.lu import solver
 from armsim.integrate.method import Method
 from armsim.integrate.motion import Motion
 from armsim.integrate.quadrature import Integrand
@@ -88,7 +101,7 @@ def _stage_solver(slopes: RateJacobian, scale: Scalar) -> Callable[[Motion, Scal
         by_motion = [-fma(scale, slopes.Zq[i][j], slopes.Zv[i][j]) for j in range(n)]
         by_z = [(1.0 / scale if i == j else 0.0) - x for j, x in enumerate(slopes.Zz[i])]
         rows = [*rows, [*by_motion, *by_z]]
-    solved = solver(welded(slopes.held, rows))
+    solved = solver(identity_where(slopes.held, rows))
 
     def solve(right: Motion, by_time: Scalar) -> Motion:
         z, form = flatten(right.z)

@@ -8,9 +8,22 @@ from typing import Any
 
 from armsim.actuation import Works, powers
 from armsim.dynamics import solve_held, solve_ldl
-from armsim.expr import Scalar, Scalars, chosen, dot, each, leaves, mapped, maximum, minus, plus, zero_where
+from armsim.expr import (
+    Scalar,
+    Scalars,
+    chosen,
+    dot,
+    each,
+    identity_where,
+    leaves,
+    mapped,
+    maximum,
+    minus,
+    plus,
+    zero_where,
+)
 from armsim.integrate import MomentumEquation, Motion, advanced
-from armsim.integrate.lu import solver, welded
+from armsim.integrate.lu import solver
 from armsim.plant.equations import Equations, JointLoads
 from armsim.plant.state import Further, Held
 
@@ -95,7 +108,7 @@ class ArmMomentum(MomentumEquation):
         damping = [maximum(-row[i], 0.0) for i, row in enumerate(self._damping)]
         own = [[damping[i] if i == j else 0.0 for j in range(n)] for i in range(n)]
         W = each(lambda row, by_v, d: plus(advanced(row, -half, by_v), d), self._mass, D, own)
-        self._solve = solver(welded(self.held, W))
+        self._solve = solver(identity_where(self.held, W))
 
     def mechanics(self, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
         """Momenta, and the forces of the links' motion, gravity and external wrenches, for q and v at mid-step."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
 
-from armsim.expr import leaves, loop, replay, scan, shared, sin, trace, where, with_jacobian
+from armsim.expr import identity_where, leaves, loop, replay, scan, shared, sin, trace, where, with_jacobian
 
 ROWS = [[0.3, 1.5], [-2.0, 0.25], [1e3, -7.0]]
 
@@ -224,3 +224,25 @@ def test_derivatives_through_links_are_those_of_the_tree_written_out(evaluate):
             ahead, behind = ([x + (h if i == k else 0.0) for i, x in enumerate(row)] for h in (1e-5, -1e-5))
             differences.append((np.array(along(*ahead)) - along(*behind)) / 2e-5)
         assert found == pytest.approx(np.array(differences).T.ravel().tolist(), rel=1e-7, abs=1e-7)
+
+
+def test_rows_of_the_identity_take_the_place_of_those_that_are_held_in_large_matrices_too(evaluate):
+    n, few = 17, 15  # the last rows are never held
+    rng = np.random.default_rng(3)
+    rows = [[*rng.normal(size=n * n), *(rng.random(few) < 0.4).astype(float)] for _ in range(3)]
+
+    def replaced(*x):
+        return leaves(
+            [*identity_where([flag > 0.5 for flag in x[n * n :]], [x[i * n : (i + 1) * n] for i in range(n)])]
+        )
+
+    traced = trace(replaced, [f"x{i}" for i in range(n * n + few)])
+    assert any(node.op == "scan" for node in traced.live())
+    expected = []
+    for row in rows:
+        A, held = np.reshape(row[: n * n], (n, n)).copy(), np.flatnonzero(row[n * n :])
+        A[held], A[:, held] = 0.0, 0.0
+        A[held, held] = 1.0
+        expected.append(A.ravel().tolist())
+    assert [replaced(*map(float, row)) for row in rows] == [replay(traced, row) for row in rows] == expected
+    assert evaluate(traced, np.array(rows).T.tolist()).T.tolist() == expected
