@@ -18,7 +18,7 @@ from armsim.identification.fit import ALONE, Fit, Fitting, Known
 from armsim.identification.identification import CLOSE, Identification, JointResidual
 from armsim.identification.shooting import Shooting
 from armsim.identification.unknowns import FRICTION, JointScale, Unknowns
-from armsim.identification.windows import Sensor, Windows, cut, sensors_of, step_of
+from armsim.identification.windows import Sensor, Windows, cut, sensors_of, step_of, without_spikes
 from armsim.integrate import METHODS
 from armsim.loading import Given, Scenario, read_robot
 from armsim.model import Arm
@@ -99,6 +99,7 @@ def identify(
         x if isinstance(x, MeasuredLog) else read_log(x, arm, columns, interpolate, controller, inputs) for x in given
     ]
     _check_logs(read)
+    read = [without_spikes(log) for log in read]
     _check_options(trust, window, held_back)
     check_method(method)
     sensors = sensors_of(read)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -16,6 +17,11 @@ GAP = 20.0  # median steps of time without a row, over which nothing is simulate
 LONGEST_STEP = 1e-3  # s
 NEAR = 0.02  # s on either side of an instant, from which a velocity is estimated
 LEAST_NEAR = 3  # rows on either side
+AROUND = 2  # rows before and behind one, with which it is compared
+SPIKE = (
+    10.0,
+    15.0,
+)  # how much farther than the rows around it, and than noise, a row is from their median that measures nothing
 EVEN = 1e-3  # share of a quantum that values on a grid may be off
 
 
@@ -119,6 +125,31 @@ def sensors_of(logs: Sequence[MeasuredLog]) -> list[Sensor]:
                 quantum = 0.0
         found.append(Sensor(float(np.sqrt(np.mean(noise**2))), quantum))
     return found
+
+
+def without_spikes(log: MeasuredLog) -> MeasuredLog:
+    """A log without rows in which a position jumps away from the rows around it and back, as where a sensor fails.
+
+    They are told by medians, which single rows do not move (Hampel's filter). Commands stay.
+    """
+    if len(log.t) <= 2 * AROUND:
+        return log
+    around = sliding_window_view(log.q, 2 * AROUND + 1, axis=0)
+    middle = np.median(around, axis=-1)
+    off = np.abs(log.q[AROUND:-AROUND] - middle)
+    spread = np.median(np.abs(around - middle[..., None]), axis=-1)
+    noise = np.array([np.median(np.abs(third_differences(log.t, q))) for q in log.q.T])
+    moves = np.abs(np.diff(log.q, axis=0))
+    least = np.where(moves > 0.0, moves, math.inf).min(axis=0)  # a count of an encoder, or less
+    kept = np.full(len(log.t), True)
+    kept[AROUND:-AROUND] = (off <= np.maximum(SPIKE[0] * np.maximum(spread, least), SPIKE[1] * noise)).all(axis=1)
+    if kept.all():
+        return log
+    found = f"{(~kept).sum()} of {len(kept)} rows left out, the first at {log.t[np.argmin(kept)]:.6g} s"
+    note = f"{found}: a position jumps away from the rows around it, and back"
+    told = log.inputs_from if log.commands.lines else log.inputs_told
+    t, q, qd = log.t[kept], log.q[kept], None if log.qd is None else log.qd[kept]
+    return replace(log, t=t, q=q, qd=qd, inputs_from=told, notes=(*log.notes, note))
 
 
 def third_differences(t: Array, x: Array) -> Array:

@@ -9,6 +9,7 @@ import pytest
 
 import armsim
 from armsim.errors import UsageError
+from armsim.identification.windows import without_spikes
 from armsim.identification import shooting
 from armsim.recording.command_history import CommandHistory
 from armsim.recording.measured_log import MeasuredLog
@@ -111,6 +112,26 @@ def test_rows_that_are_missing_and_uneven_do_no_harm():
     keep[3001:3400] = False  # a gap, over which nothing is simulated
     found = found_of(rows_of(log, keep))
     assert all(inside(found, TRUTH, 3.0).values())
+
+
+def test_rows_that_a_sensor_spoils_are_left_out_and_told():
+    log, random = logged(rod(), noise=1e-4, seed=1), np.random.default_rng(0)
+    spoilt = random.choice(np.arange(2, len(log.t) - 2), 30, replace=False)
+    q = log.q.copy()
+    q[spoilt] += random.choice([-0.5, 0.5], (30, 1))
+    found = found_of(replace(log, q=q))
+    (left,) = found.logs
+    assert {*log.t} - {*left.t} == {*log.t[spoilt]}
+    assert left.notes[0].startswith(f"30 of {len(log.t)} rows left out, the first at {log.t[spoilt.min()]:.6g} s")
+    assert found.explained
+    assert all(inside(found, TRUTH, 3.0).values())
+    assert all(found[path].within < 0.1 * x for path, x in TRUTH.items())
+
+
+@pytest.mark.parametrize("options", [{"bits": 8}, {"rate": 20}, {"noise": 1e-3, "rate": 1000}, {"noise": 1e-3, "bits": 12}])
+def test_rows_of_encoders_fast_motion_and_noise_are_all_kept(options):
+    log = logged(rod(), **options)
+    assert without_spikes(log) is log
 
 
 def test_rows_between_steps_do_no_harm():
