@@ -143,9 +143,11 @@ def test_loops_are_keyed_by_the_text_they_are_traced_from(monkeypatch):
 
 
 def imports_of(path: Path) -> set[str]:
-    """The modules of armsim that a module imports, as paths."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    """The modules of armsim that a module imports, as paths; but for those of its annotations."""
+    found, tree = set(), ast.parse(path.read_text())
+    for_types = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    left_out = {node for block in for_types for node in ast.walk(block)}
+    for node in {*ast.walk(tree)} - left_out:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("armsim"):
             parts = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
             found |= {part.replace(".", "/").removeprefix("armsim/") for part in parts}

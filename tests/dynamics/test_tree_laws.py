@@ -22,6 +22,7 @@ from armsim.dynamics import (
     frame_velocity,
     gravity_torque,
     inertial_parameters,
+    is_large,
     joint_forces,
     joint_wrenches,
     kinetic_energy,
@@ -128,7 +129,7 @@ def test_a_chain_with_its_parents_by_name_has_the_bits_of_one_without(seed):
 
 @pytest.mark.parametrize("seed", [0, 4, 5, 9, 10, 18])
 def test_joints_on_different_branches_have_constant_zeros_in_the_mass_matrix_and_its_factors(seed):
-    # RBDA sections 6.4 and 6.5: worked from the tips, the factorisation has no fill-in
+    # RBDA sections 6.4 and 6.5: worked from the tips, the factorisation has no fill-in; of large arms in numbers alone
     file = without_mimics(tree(seed))
     arm, before = arm_of(file), parents(file)
     assert list(arm.parents) == before
@@ -136,7 +137,7 @@ def test_joints_on_different_branches_have_constant_zeros_in_the_mass_matrix_and
 
     def check(*q):
         M = crba(arm, q)
-        for found in (M, ldl(M)):
+        for found in (M,) if is_large(arm) and isinstance(q[0], Expr) else (M, ldl(M)):
             for i, row in enumerate(found):
                 for j, entry in enumerate(row):
                     if j not in arm.path(i):
@@ -145,6 +146,7 @@ def test_joints_on_different_branches_have_constant_zeros_in_the_mass_matrix_and
         return [x for row in M for x in row]
 
     trace(check, [f"q{i}" for i in range(arm.n)])
+    check(*np.linspace(-1.0, 1.0, arm.n).tolist())
 
 
 @pytest.mark.parametrize("seed", FREE + COUPLED)

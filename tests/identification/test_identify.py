@@ -9,8 +9,8 @@ import pytest
 
 import armsim
 from armsim.errors import UsageError
-from armsim.identification.windows import without_spikes
 from armsim.identification import shooting
+from armsim.identification.windows import without_spikes
 from armsim.recording.command_history import CommandHistory
 from armsim.recording.measured_log import MeasuredLog
 from tests.identification.simulated import inside, logged, rod
@@ -128,7 +128,9 @@ def test_rows_that_a_sensor_spoils_are_left_out_and_told():
     assert all(found[path].within < 0.1 * x for path, x in TRUTH.items())
 
 
-@pytest.mark.parametrize("options", [{"bits": 8}, {"rate": 20}, {"noise": 1e-3, "rate": 1000}, {"noise": 1e-3, "bits": 12}])
+@pytest.mark.parametrize(
+    "options", [{"bits": 8}, {"rate": 20}, {"noise": 1e-3, "rate": 1000}, {"noise": 1e-3, "bits": 12}]
+)
 def test_rows_of_encoders_fast_motion_and_noise_are_all_kept(options):
     log = logged(rod(), **options)
     assert without_spikes(log) is log
