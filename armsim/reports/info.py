@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from armsim.arm.overview import (
     AxisControl,
@@ -17,7 +18,6 @@ from armsim.arm.overview import (
     StateFeedbackJoint,
 )
 from armsim.arm.provenance import Origin
-from armsim.arm.robot import Robot
 from armsim.arm.robot_overview import CouplingFacts, JointFacts, MotorFacts, RobotOverview, arm_overview
 from armsim.arm.solids import BodyInertia
 from armsim.document.control import DAMPING, STIFFNESS
@@ -42,6 +42,9 @@ from armsim.reports.table import (
 )
 from armsim.spatial import in_degrees
 from armsim.terminal.streams import bold
+
+if TYPE_CHECKING:
+    from armsim.arm.robot import Robot
 
 SIDE_EFFECTS = ("damping", "viscous", "rotor", "armature")  # columns that are left out where all are 0
 COMMANDED = {"voltage": "motor voltages", "current": "motor currents", "torque": "joint torques"}
