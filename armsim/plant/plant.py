@@ -226,9 +226,8 @@ class Plant:
     def sample(self, t: Scalar, state: Scalars) -> list[Scalar]:
         """The state after sampling the command at time t [s], where it is sampled; the joints have not moved."""
         x, command = self.parts(state), self.command
-        if command is None or command.period is None:
-            return list(state)
-        x.held, x.control = command.sample(t, self.loads.measured(x.q, x.qd, x.currents), x.control)
+        if command is not None and command.period is not None:
+            x.held, x.control = command.sample(t, self.loads.measured(x.q, x.qd, x.currents), x.control)
         return x.flat()
 
     @cached_property
