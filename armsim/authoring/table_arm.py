@@ -19,8 +19,21 @@ HEADINGS = {  # of a table's columns, as books name them
     "alpha": r"alpha|α|twist",
     "d": r"d",
     "theta": r"theta|θ|ϑ|angle|q",
+    "mass": r"m|mass",
 }
-UNITS = {"m": 1.0, "mm": 0.001, "rad": 1.0, "deg": math.radians(1), "°": math.radians(1)}
+ANGLES, OPTIONAL = ("alpha", "theta"), ("mass",)
+COUNTS = re.compile(r"|i|n|no|nr|#|joint|link|frame", re.IGNORECASE)  # headings of columns that number the rows
+UNITS = {
+    "m": 1.0,
+    "cm": 0.01,
+    "mm": 0.001,
+    "rad": 1.0,
+    "deg": math.radians(1),
+    "°": math.radians(1),
+    "kg": 1.0,
+    "g": 0.001,
+}
+WITH_UNIT = re.compile(rf"(.*[^a-z])({'|'.join(UNITS)})", re.IGNORECASE)
 VARIABLE = re.compile(r"(?<![a-z])(variable|var|theta|θ|ϑ|q|d)[_ ]?\{?[0-9₀-₉i]*\}?\*?(?![a-z])|^\*$", re.IGNORECASE)
 LENGTH = 0.5  # m, of a link in a plane, to begin with
 NEGATED = re.compile(rf"-\s*(?:{VARIABLE.pattern})", re.IGNORECASE)
@@ -35,6 +48,7 @@ class Row(NamedTuple):
         d: Offset [m].
         theta: Angle [rad].
         slides: Whether d is the variable, theta otherwise.
+        mass: Of the link [kg].
     """
 
     a: float
@@ -42,6 +56,31 @@ class Row(NamedTuple):
     d: float = 0.0
     theta: float = 0.0
     slides: bool = False
+    mass: float = 1.0
+
+
+class DhTable(NamedTuple):
+    """A table as it was read.
+
+    Attributes:
+        rows: One for each joint.
+        others: Headings of columns that are left out.
+    """
+
+    rows: list[Row]
+    others: tuple[str, ...]
+
+
+class DhColumn(NamedTuple):
+    """A column of a table.
+
+    Attributes:
+        place: Which it is, from 0.
+        unit: Of its cells that have none, in SI units; None if its heading has none either.
+    """
+
+    place: int
+    unit: float | None
 
 
 def planar(joints: int, convention: str) -> list[Row]:
@@ -56,18 +95,19 @@ def is_planar(rows: list[Row], convention: str) -> bool:
     return not any(row.alpha or row.d or row.slides for row in rows) and all(row.a for row in links)
 
 
-def read_table(path: str, degrees: bool) -> list[Row]:
-    """The rows of a DH table: a heading with `a`, `alpha`, `d` and `theta`, each with its unit if it has one, and a row a joint.
+def read_table(path: str, degrees: bool) -> DhTable:
+    """The DH table of a file: a heading with `a`, `alpha`, `d` and `theta`, each with its unit if it has one, and a row a joint.
 
-    Columns are separated by bars, tabs, semicolons, commas or blanks; those of other names are left out. The variable's cell may
-    be empty, or a name such as `q1`, with an offset `q1 + 90`. A joint slides where `d` has such a name and `theta` has none.
+    Columns are separated by bars, tabs, semicolons, commas or blanks. There may be one of masses. A cell may have a unit of its
+    own. The variable's cell may be empty, or a name such as `q1`, with an offset `q1 + 90`. A joint slides where `d` has such a
+    name and `theta` has none.
 
     Args:
         path: The file.
-        degrees: Whether angles whose heading has no unit are degrees, rather than radians.
+        degrees: Whether angles without a unit are degrees, rather than radians.
 
     Raises:
-        FileFaults: A column is missing, or a cell is no number.
+        FileFaults: A column is missing, a cell is no number, or angles look like degrees and nothing says so.
     """
     with open_table(path, "a DH table", MOST_BYTES) as file:
         text = file.read().decode("utf-8-sig", "replace").replace("−", "-").replace("π", "pi")
@@ -75,44 +115,57 @@ def read_table(path: str, degrees: bool) -> list[Row]:
     separator = next((sign for sign in "|\t;," if sign in heading), None)
     lines = [(f"{path}:{i}", line) for i, line in enumerate(text.splitlines(), 1) if re.search(r"\w", line)]
     table = [(source, [cell.strip(' \t"$') for cell in line.split(separator)]) for source, line in lines]
-    columns = _columns(table[0][1], degrees) if table else {}
-    if len(columns) < len(HEADINGS) or len(table) < 2:
+    headings = table[0][1] if table else []
+    columns = _columns(headings, degrees)
+    missing = HEADINGS.keys() - columns.keys() - set(OPTIONAL)
+    if missing or len(table) < 2:
         found = f"columns {', '.join(columns) or 'of other names'}; rows: {len(table[1:])}"
         mend = "write a first line such as `a [mm], alpha [deg], d [mm], theta [deg]`"
         raise refuse(Place(path), "", "a heading with a, alpha, d and theta, and a row a joint", found, mend)
-    return [_row(source, cells, columns) for source, cells in table[1:]]
+    known = {column.place for column in columns.values()}
+    others = (text for k, text in enumerate(headings) if k not in known and not COUNTS.fullmatch(text))
+    return DhTable([_row(source, cells, columns) for source, cells in table[1:]], tuple(others))
 
 
-def _columns(headings: list[str], degrees: bool) -> dict[str, tuple[int, float]]:
-    """Where the columns are, and their units."""
-    columns = {}
+def _columns(headings: list[str], degrees: bool) -> dict[str, DhColumn]:
+    """The columns by their keys."""
+    columns: dict[str, DhColumn] = {}
     for k, heading in enumerate(headings):
         words = re.sub(r"[\[\](){}_/]", " ", heading.lower()).split() or [""]
         for key, names in HEADINGS.items():
             if re.fullmatch(rf"({names})[i0-9-]*", words[0]):
-                default = math.radians(1) if degrees and key in ("alpha", "theta") else 1.0
-                columns[key] = k, next((UNITS[word] for word in words[1:] if word in UNITS), default)
+                default = math.radians(1) if degrees and key in ANGLES else None
+                columns[key] = DhColumn(k, next((UNITS[word] for word in words[1:] if word in UNITS), default))
     return columns
 
 
-def _row(source: str, cells: list[str], columns: dict[str, tuple[int, float]]) -> Row:
-    texts = {key: re.sub("°|deg", "", cells[k] if k < len(cells) else "") for key, (k, _) in columns.items()}
+def _row(source: str, cells: list[str], columns: dict[str, DhColumn]) -> Row:
+    texts = {key: cells[x.place] if x.place < len(cells) else "" for key, x in columns.items()}
     slides = bool(VARIABLE.search(texts["d"])) and not VARIABLE.search(texts["theta"])
     variable = "d" if slides else "theta"
     if NEGATED.search(texts[variable]):
         mend = "turn the axis over in the rows, or count the joint the other way"
         raise refuse(Place(source), variable, "a joint variable with the sign +", texts[variable], mend)
     texts[variable] = VARIABLE.sub("0", texts[variable])
-    values = {key: round(unit * _number(texts[key], key, source), 15) for key, (_, unit) in columns.items()}
+    values = {key: _number(text, key, columns[key].unit, source) for key, text in texts.items()}
+    if values.get("mass", 1.0) <= 0.0:
+        raise refuse(Place(source), "mass", "a mass above 0", texts["mass"] or "an empty cell", "correct it")
     return Row(**values, slides=slides)
 
 
-def _number(text: str, key: str, source: str) -> float:
+def _number(text: str, key: str, unit: float | None, source: str) -> float:
+    """The value of a cell in SI units; without a unit of its own it has the column's."""
+    written = WITH_UNIT.fullmatch(text)
+    number, unit = (written[1], UNITS[written[2].lower()]) if written else (text, unit)
     try:
-        return constant_value(text or "0", source)
+        value = constant_value(number.strip() or "0", source)
     except FileFaults:
         mend = "write its value; the robot file makes a parameter of it, such as l1, which `armsim derive` keeps as a symbol"
         raise refuse(Place(source), key, "a number, or a formula such as pi/2", text.strip(), mend) from None
+    if unit is None and key in ANGLES and abs(value) > math.tau:
+        mend = f"write the heading `{key} [deg]`, or give --deg; or `{key} [rad]` if they are radians"
+        raise refuse(Place(source), key, "an angle in radians, as the heading has no unit", text.strip(), mend)
+    return round((1.0 if unit is None else unit) * value, 15)
 
 
 def robot_text(name: str, rows: list[Row], convention: str, flat: bool) -> str:
@@ -162,7 +215,7 @@ units: {{angle: deg}}
 parameters:                         # m, kg, m/s²
   g: 9.81{"" if flat else f"{LF}  r: 0.05"}
 {LF.join(f"  {length}: {plain_number(parameters[length])}" for length in lengths)}
-{LF.join(f"  m{i}: 1" for i in range(1, n + 1))}
+{LF.join(f"  m{i}: {plain_number(row.mass)}" for i, row in enumerate(rows, 1))}
 joints:                             # from base to tip
 {joints}{f"tool: {{xyz: [l{n}, 0, 0]}}{LF}" if flat and ahead else ""}"""
 

@@ -60,7 +60,7 @@ COMMANDS = {
         "docs": "Show the documentation that comes with armsim.",
     },
     "Set up": {
-        "import": "Write a robot file from a URDF; say what is odd in it.",
+        "import": "Write a robot file from URDF or MJCF; say what is odd in it.",
         "new": "Write a robot and a scenario to begin with, in a new folder.",
         "schema": "Print the JSON Schema of robot, scenario or study files, for editors.",
         "completion": "Have the shell complete commands, options and names.",

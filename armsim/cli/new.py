@@ -16,7 +16,7 @@ class TableFile:
 
     Attributes:
         path: Its file; None for none.
-        degrees: Whether angles are degrees if the heading has no unit.
+        degrees: Whether angles without a unit are degrees.
     """
 
     path: str | None
@@ -51,9 +51,9 @@ Examples:
         "--dh",
         "path",
         metavar="FILE",
-        help="The arm of a DH table: columns a, alpha, d, theta, with units in the heading.",
+        help="The arm of a DH table: columns a, alpha, d, theta, and mass if known; units in the heading or the cells.",
     ),
-    flag("--deg", "degrees", help="Angles of the table are degrees if its heading has no unit."),
+    flag("--deg", "degrees", help="Angles of the table without a unit are degrees."),
 )
 @quiet_option
 def command(name: str, joints: int, convention: str, planar: int | None, table: TableFile, quiet: bool) -> int:
@@ -64,10 +64,13 @@ def command(name: str, joints: int, convention: str, planar: int | None, table: 
 
     if planar and table.path:
         raise UsageError.of("--planar", "one of --planar and --dh", "both", "leave one out")
-    rows = read_table(table.path, table.degrees) if table.path else None
+    read = read_table(table.path, table.degrees) if table.path else None
+    rows = None if read is None else read.rows
     robot, scenario, *_ = write_starter(name, planar or joints, convention, planar is not None, rows)
     if not quiet:
         echo(f"{robot:<{len(scenario)}}  the arm: change its numbers to yours\n{scenario}  what happens to it")
+        if read is not None and read.others:
+            echo(f"! columns of {table.path} that are left out: {', '.join(read.others)}")
         doubts_of(read_scenario(scenario))
         echo(f"\nnext: armsim simulate {scenario}")
     return 0

@@ -24,7 +24,7 @@ def written(tmp_path, text, convention, degrees=False):
     """The robot file of a table, and its scenario."""
     path = tmp_path / "table.csv"
     path.write_text(text, encoding="utf-8")
-    return write_starter(str(tmp_path / "arm"), 4, convention, table=read_table(str(path), degrees))[:2]
+    return write_starter(str(tmp_path / "arm"), 4, convention, table=read_table(str(path), degrees).rows)[:2]
 
 
 def place(rows, q, convention):
@@ -76,12 +76,14 @@ def test_radians_and_formulas_are_those_of_the_page_in_either_convention(tmp_pat
         ("| i | a_{i-1} [mm] | α_{i-1} [deg] | d_i | θ_i |\n| - | - | - | - | - |\n| 1 | 250 | 90 | 0 | θ₁ |\n", False),
         ("alpha(rad);a(mm);theta;d\npi/2;250;q1;0\n", False),
         ('"theta","d","a_mm","alpha_deg"\n"","0","250","90°"\n', False),
+        ("a,alpha,d,theta\n250 mm,90°,0 cm,q1 + 0 deg\n", False),
+        ("a [mm],alpha [deg],d,theta\n0.25 m,pi/2 rad,0,*\n", True),
     ],
 )
 def test_tables_of_other_shapes_are_read(tmp_path, text, degrees):
     path = tmp_path / "table.txt"
     path.write_text(text, encoding="utf-8")
-    (row,) = read_table(str(path), degrees)
+    ((row,), _) = read_table(str(path), degrees)
     assert (row.a, row.d, row.theta, row.slides) == (0.25, 0.0, 0.0, False)
     assert row.alpha == pytest.approx(np.pi / 2, rel=1e-14)
 
@@ -89,7 +91,7 @@ def test_tables_of_other_shapes_are_read(tmp_path, text, degrees):
 def test_a_variable_in_d_slides_and_offsets_stay(tmp_path):
     path = tmp_path / "table.txt"
     path.write_text("a,alpha [deg],d [mm],theta [deg]\n0,0,0,q1 - 90\n0,90,100 + d2,180\n0,0,*,0\n", encoding="utf-8")
-    rows = read_table(str(path), False)
+    rows = read_table(str(path), False).rows
     assert [row.slides for row in rows] == [False, True, True]
     assert [row.theta for row in rows] == pytest.approx([-np.pi / 2, np.pi, 0])
     assert [row.d for row in rows] == [0, 0.1, 0]
@@ -107,6 +109,9 @@ def test_a_variable_in_d_slides_and_offsets_stay(tmp_path):
             "write its value; the robot file makes a parameter of it",
         ),
         ("a,alpha,d,theta\n0,0,d1,q1\n", "table.csv:2: d", "found:    d1"),
+        ("a,alpha,d,theta\n0,-90,0,q1\n", "table.csv:2: alpha", "write the heading `alpha [deg]`, or give --deg"),
+        ("a,alpha,d,theta\n0,0,0,q1 + 90\n", "table.csv:2: theta", "or `theta [rad]` if they are radians"),
+        ("a,alpha,d,theta,mass\n0,0,0,q1,\n", "table.csv:2: mass", "found:    an empty cell"),
     ],
 )
 def test_a_table_that_is_none_is_refused_with_its_line(tmp_path, text, where, words):
@@ -114,6 +119,21 @@ def test_a_table_that_is_none_is_refused_with_its_line(tmp_path, text, where, wo
         written(tmp_path, text, "mdh")
     assert f"{where}\n" in str(refused.value)
     assert words in str(refused.value)
+
+
+def test_masses_of_a_table_are_the_links_and_columns_of_other_names_are_told(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("i,a,alpha,d,theta,m [g],qmax\n1,0,0,0.4,q1,3000,2\n2,0.3,pi/2,0,q2,1.5 kg,2\n", encoding="utf-8")
+    read = read_table(str(path), False)
+    assert ([row.mass for row in read.rows], read.others) == ([3.0, 1.5], ("qmax",))
+    robot, _ = written(tmp_path, path.read_text(encoding="utf-8"), "mdh")
+    assert armsim.load_robot(robot).arm.links[1].inertia.mass == 1.5
+
+
+def test_radians_beyond_a_turn_are_taken_where_the_heading_says_so(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,alpha [rad],d,theta\n0.3,7,0,q1\n", encoding="utf-8")
+    assert read_table(str(path), True).rows[0].alpha == 7
 
 
 @pytest.mark.parametrize("cell", ["-q1", "90 - q1", "-θ1"])
