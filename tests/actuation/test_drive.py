@@ -57,7 +57,7 @@ def test_a_drive_gives_1_over_its_efficiency_of_what_it_pushes_and_less_of_what_
     ],
     ids=lambda parts: "-".join(key for part in parts.values() for key in part) or "plain",
 )
-@pytest.mark.handful(10)
+@pytest.mark.handful(4)
 def test_accelerations_under_the_torques_of_a_motion_are_those_of_the_motion(parts, gears):
     arm = robot(*({**parts, "motor": geared(gear, **parts.get("motor", {}))} for gear in gears))
     rng = np.random.default_rng(3)

@@ -34,6 +34,7 @@ def test_a_stop_only_pushes_back_towards_the_range(ends, stiffness, damping, q, 
 
 
 @given(bounds, constants, constants, st.floats(1e-6, 1), st.floats(0, 100))
+@pytest.mark.slow
 def test_a_stop_never_holds_a_joint_that_leaves_it(ends, stiffness, damping, depth, speed):
     lower, upper = ends
     limit = Limit(lower, upper, stiffness, damping)
@@ -70,8 +71,8 @@ def test_an_end_at_infinity_costs_nothing():
 
 def test_a_bouncing_joint_does_not_gain_energy_from_its_stop():
     # unit inertia into the stop, RK-free small steps: what comes out is slower than what went in
-    limit, q, qd, dt = Limit(-math.inf, 0.0, 1000.0, 10.0), 0.0, 1.0, 1e-6
-    for _ in range(200_000):
+    limit, q, qd, dt = Limit(-math.inf, 0.0, 1000.0, 10.0), 0.0, 1.0, 1e-5
+    for _ in range(20_000):
         qd += dt * limit_torque(limit, q, qd)
         q += dt * qd
         if q < 0:
@@ -83,7 +84,7 @@ def test_a_bouncing_joint_does_not_gain_energy_from_its_stop():
 
 @pytest.mark.parametrize("friction", [{}, {"coulomb": 0.3, "viscous": 0.1}], ids=["smooth", "dry"])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(5)
+@pytest.mark.handful(2)
 def test_a_stop_at_the_other_end_throws_back_as_in_a_mirror(method, friction):
     runs = []
     for end, way in (("lower", -1.0), ("upper", 1.0)):

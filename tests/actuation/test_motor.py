@@ -13,6 +13,7 @@ from armsim.expr import trace
 from armsim.model import Arm, Joint, Motor
 from armsim.plant import Plant
 from armsim.spatial import ZERO, Inertia, Pose, Symmetric, Z
+from tests.steps import compiled_step
 
 MOTOR = Motor(Kp=0.05, Ke=0.06, Ra=0.8, gear=-40.0, rotor_inertia=2e-5, viscous=3e-5)
 J = 0.7  # of the link about the joint's axis [kg m²]
@@ -28,8 +29,9 @@ def final_speed(arm: Arm, command, qd: float, duration: float, steps: int = 400)
     plant = Plant(arm, command, method="rk4")
     state = plant.initial_state([0.0], [qd])
     dt = duration / steps
+    step = compiled_step(plant, dt)
     for k in range(steps):
-        state = plant.step(k * dt, state, dt)
+        state = step(k * dt, state)
     return state[1]
 
 

@@ -14,6 +14,7 @@ from armsim.control import OpenLoop
 from armsim.model import Arm, BrushDrop, Coulomb, Joint, Motor, MotorLimits
 from armsim.plant import Plant
 from armsim.spatial import ZERO, Inertia, Pose, Symmetric
+from tests.steps import compiled_step
 
 METHODS = ["explicit_euler", "semi_implicit_euler", "rk4"]
 J = 0.7  # of the link about the joint's axis [kg m²]
@@ -135,9 +136,9 @@ def test_a_motor_that_runs_away_stays_at_its_greatest_speed_within_a_step(method
     m = Motor(Kp=0.05, Ke=0.05, Ra=0.8, gear=40.0, limits=MotorLimits(speed=80.0))
     dt = 1e-3
     plant = Plant(wheel(m), command("torque", 3.0), method=method)
-    state = plant.initial_state([0.0], [0.0])
+    state, step = plant.initial_state([0.0], [0.0]), compiled_step(plant, dt)
     for k in range(1000):
-        state = plant.step(k * dt, state, dt)
+        state = step(k * dt, state)
     assert 80 / 40 - 3.0 / J * dt <= state[1] <= 80 / 40 + 3.0 / J * dt * (1 + 1e-9)
 
 
@@ -182,7 +183,7 @@ def test_driven_beyond_its_no_load_speed_a_motor_gives_back_what_its_supply_cann
 @pytest.mark.parametrize("brushes", [None, BRUSHES])
 @pytest.mark.parametrize("gear", [1.0, -40.0])
 @pytest.mark.parametrize("limits", SUBSETS, ids=lambda limits: "-".join(limits) or "none")
-@pytest.mark.handful(12)
+@pytest.mark.handful(6)
 def test_current_torque_voltage_and_power_agree_whatever_limits_act(limits, gear, brushes):
     m = replace(SAME, gear=gear, brush_drop=brushes, limits=MotorLimits(**limits))
     inf = math.inf
@@ -207,7 +208,7 @@ def test_current_torque_voltage_and_power_agree_whatever_limits_act(limits, gear
 
 
 @pytest.mark.parametrize("limits", SUBSETS, ids=lambda limits: "-".join(limits) or "none")
-@pytest.mark.handful(8)
+@pytest.mark.handful(4)
 def test_the_torque_that_a_limited_voltage_gives_is_given_when_it_is_asked_for(limits):
     m = replace(MOTOR, brush_drop=BRUSHES, limits=MotorLimits(**limits))
     joint = joint_of(m)
@@ -242,6 +243,7 @@ def test_a_torque_within_all_limits_is_given_as_it_is_asked_for():
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.handful(1)
 def test_a_current_rises_under_the_full_voltage_and_is_then_held_at_its_limit(sign):
     m = replace(MOTOR, inductance=2e-3, coulomb=DRY, brush_drop=BRUSHES, limits=MotorLimits(current=3.0))
     dt = 2e-5
@@ -259,6 +261,7 @@ def test_a_current_rises_under_the_full_voltage_and_is_then_held_at_its_limit(si
     assert 5 * dt < reached < 50 * dt
 
 
+@pytest.mark.slow
 def test_a_limited_current_through_a_coil_falls_as_soon_as_the_voltage_does():
     # it does not first wind down from what it would have been without the limit
     m = replace(MOTOR, inductance=2e-3, coulomb=DRY, limits=MotorLimits(current=3.0))
@@ -273,6 +276,7 @@ def test_a_limited_current_through_a_coil_falls_as_soon_as_the_voltage_does():
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.handful(1)
 def test_a_supply_brings_the_current_of_a_coil_to_its_limit_no_faster_than_it_can(sign):
     # 9 A in the coil and an amplifier for 3: with 24 V at most it takes the current down along an exponential to -30 A
     m = replace(MOTOR, inductance=2e-3, coulomb=DRY, limits=MotorLimits(voltage=24.0, current=3.0))
@@ -291,15 +295,16 @@ def test_beyond_its_no_load_speed_a_coil_settles_at_the_current_that_the_supply_
     fly = replace(wheel(m).joints[0], inertia=Inertia(0.0, ZERO, Symmetric(zz=1e9)))  # nothing slows it
     plant = Plant(Arm("fly", ZERO, Pose(), (fly,)), command("voltage", 0.0), method="rk4")
     speed = -sign * 600.0 / 40.0  # of the joint; back-EMF 36 V
-    state = plant.initial_state([0.0], [speed])
+    state, step = plant.initial_state([0.0], [speed]), compiled_step(plant, 5e-5)
     for k in range(400):
-        state = plant.step(k * 5e-5, state, 5e-5)
+        state = step(k * 5e-5, state)
     row = plant.motion(0.0, state)[2][0]
     assert math.isclose(row.current, sign * (24.0 - 36.0) / 0.8, rel_tol=1e-3)  # 8 time constants: exp(-8)
     assert row.voltage == sign * 24.0
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.handful(1)
 def test_at_its_greatest_speed_a_coil_loses_its_current_and_shows_the_back_emf(sign):
     m = replace(MOTOR, inductance=2e-3, viscous=0.0, limits=MotorLimits(voltage=24.0, speed=80.0))
     fly = replace(wheel(m).joints[0], inertia=Inertia(0.0, ZERO, Symmetric(zz=1e9)))

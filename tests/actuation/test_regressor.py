@@ -29,7 +29,7 @@ def with_drives(file: dict, seed: int) -> dict:
 @pytest.mark.parametrize(
     "seed", [0, 1, 3, 4, 7, 10, 13, 14]
 )  # chains and trees, with and without followers, screws, slides
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_the_regressor_with_drives_is_inverse_dynamics_to_rounding(seed):
     robot = load_robot(with_drives(tree(seed, most=8), seed), engine="python")
     q, qd, qdd = np.random.default_rng(seed).uniform(-2, 2, (3, 4, robot.arm.n))

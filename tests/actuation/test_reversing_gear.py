@@ -87,7 +87,7 @@ CASES = [(*case, command) for case, command in zip(islice(product(METHODS, PARTS
 
 
 @pytest.mark.parametrize(("method", "name", "command"), CASES)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_the_arm_moves_to_the_bit_as_behind_a_gear_that_does_not_reverse(method, name, command):
     ahead, back = runs(method, name, command)
     assert ahead.status == "complete"
@@ -109,6 +109,7 @@ def test_voltages_and_currents_for_a_motion_reverse_and_limits_are_exceeded_alik
 
 
 @pytest.mark.parametrize("name", ["plain", "friction", "brushes", "limits"])
+@pytest.mark.handful(2)
 def test_a_motor_can_do_the_same_in_either_direction(name):
     ahead, back = (motor_curve(read_robot(robot(mirror, PARTS[name]))[0], "J1", 8.0) for mirror in (1.0, -1.0))
     held, other = ahead.holding, back.holding

@@ -88,6 +88,7 @@ def _after(event):
 
 
 @pytest.mark.parametrize("gear", [None, -20.0])
+@pytest.mark.handful(1)
 def test_a_block_on_a_belt_sticks_and_slips_with_the_period_of_an_event_exact_reference(gear):
     """The spring's end moves against the ground as the ground, a belt, does against a spring's end that is fixed."""
     sides = {} if gear is None else {"friction": {}, "motor": on_motor(gear)}
@@ -104,6 +105,7 @@ def test_a_block_on_a_belt_sticks_and_slips_with_the_period_of_an_event_exact_re
 
 
 @pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("semi_implicit_euler", 1), ("implicit_midpoint", 2)])
+@pytest.mark.handful(1)
 def test_smooth_sliding_keeps_the_order_of_the_method(method, order):
     def end(dt):
         given = scenario(method=method, duration=0.4, initial={"q": [0], "qd": [0.3]}, log={"every": 0.4})
@@ -121,6 +123,7 @@ def test_smooth_sliding_keeps_the_order_of_the_method(method, order):
 
 
 @pytest.mark.parametrize("method", ["rk4", pytest.param("rodas", marks=pytest.mark.slow), "semi_implicit_euler"])
+@pytest.mark.handful(1)
 def test_floats_give_the_bits_of_machine_code(method):
     steps = {"rtol": 1e-4} if method == "rodas" else {"dt": 2e-3}
     given = scenario(duration=0.16, integrator={"method": method, **steps}, log={"every": 0.01})
@@ -139,7 +142,7 @@ def test_floats_give_the_bits_of_machine_code(method):
         ("robot.joints[0].friction.static", [1.2, 1.5, 2.5]),
     ],
 )
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_runs_of_a_sweep_have_the_bits_of_single_runs(path, values):
     given = scenario(method="rk4", duration=1)
     many = armsim.simulate_many(given, {path: values})
@@ -175,6 +178,7 @@ def test_bounds_fall_with_the_speed_in_their_own_direction():
 
 
 @pytest.mark.parametrize("both_sides", [False, True])
+@pytest.mark.handful(1)
 def test_random_states_of_an_arm_satisfy_the_law_at_every_joint(arms, evaluate, both_sides):
     arm, n, count = arms.bare(arms.serial("RPRR", seed=1)), 4, 2000
     peaks = [(1.5, 2.0, 0.3, 2.0), (0.5, 4.0, 0.1, 1.0), (3.0, 1.0, 0.5, 1.5), (2.0, 2.0, 0.2, 2.0)]
@@ -293,6 +297,7 @@ def test_a_file_is_told_what_static_friction_needs(friction, path, found):
     assert found in text
 
 
+@pytest.mark.slow
 def test_a_sweep_takes_coulomb_friction_that_the_file_lacks_beside_static_friction():
     given = scenario({"static": 0.3, "stribeck": {"velocity": 0.1}}, method="rk4", duration=0.1)
     runs = armsim.simulate_many(given, {"robot.joints[0].friction.coulomb": [0.1, 0.2]})
@@ -318,6 +323,7 @@ def test_a_file_is_told_what_static_friction_of_a_motor_needs(friction, path, fo
     assert found in text
 
 
+@pytest.mark.slow
 def test_static_friction_of_a_motor_is_varied_and_told():
     given = scenario({}, method="rk4", duration=1, motor=on_motor(20.0))
     runs = armsim.simulate_many(given, {"robot.joints[0].motor.static": [0.06, 0.1, 0.04]})

@@ -86,6 +86,7 @@ def damping(m: Motor) -> float:
 
 
 @pytest.mark.parametrize("gear", [30.0, -30.0])
+@pytest.mark.handful(1)
 def test_under_a_voltage_the_speed_rises_as_1_minus_exp_with_tau_J_Ra_over_Kp_Ke(gear):
     m = replace(MOTOR, gear=gear, viscous=0.0, rotor_inertia=0.0, coulomb=Coulomb(0.04, 0.05))
     tau = J / gear**2 * m.Ra / (m.Kp * m.Ke)
@@ -120,6 +121,7 @@ def test_the_no_load_speed_is_what_the_no_load_current_leaves_of_the_voltage():
 
 
 @pytest.mark.parametrize("qd", [0.7, -0.7])
+@pytest.mark.handful(1)
 def test_shorted_terminals_with_friction_stop_the_joint_at_the_closed_form_time(qd):
     # J v' = -d v - c: v = (v0 + c/d) exp(-t d/J) - c/d, zero at t = J/d ln(1 + v0 d/c)
     m = replace(MOTOR, coulomb=Coulomb(0.05, 0.07))
@@ -204,6 +206,7 @@ def test_no_voltage_stands_at_terminals_without_current_and_speed():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dt", [1e-5, 1e-3, 0.1])
+@pytest.mark.handful(3)
 def test_with_the_rotor_locked_the_current_rises_as_1_minus_exp_t_R_over_L_whatever_the_step(method, dt):
     m = replace(MOTOR, inductance=2e-3, coulomb=Coulomb(9.0, 9.0), brush_drop=BRUSHES)  # friction locks it
     final = dc.steady_current(m, 6.0, 0.0)

@@ -96,7 +96,7 @@ def test_the_motion_takes_exactly_the_given_time(duration):
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_it_is_what_fine_runge_kutta_steps_come_to(arm5, method):
     q, qd, tau = [0.1, -0.9, 0.2, 0.05, -0.05], [0.5, -0.2, 1, -1, 0.5], [1.0, -9, -4, 0.01, -0.02]
     duration, steps = 0.1, 4000
@@ -164,6 +164,7 @@ def test_both_engines_give_the_same_bits(two_link):
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.handful(1)
 def test_friction_holds_exactly_and_stops_at_the_closed_forms_place(method):
     rough = slide(friction={"coulomb": 6})
     held = rough.advance([0.7], [0.0], [5.9], 3.0, method=method)

@@ -13,7 +13,7 @@ from armsim.errors import UsageError
 
 
 @pytest.mark.parametrize("kinds", ["RPR", "RRRRRR", "PRRPRRRR"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_they_are_those_of_the_robot_to_the_bit(arms, kinds):
     arm = arms.serial(kinds, seed=1, motors=True)
     robot = Robot(arm)

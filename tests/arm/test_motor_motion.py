@@ -13,6 +13,7 @@ import armsim
 from armsim import ShapeError, UsageError
 from armsim.actuation import coupling_torque
 from armsim.plant.stiction import accelerations
+from tests.steps import compiled
 
 MASS, LEVER, G, K, GEAR, ROTOR, VISCOUS = 1.5, 0.4, 9.81, 800.0, 20.0, 2e-4, 0.3
 ARMATURE, LINK = GEAR**2 * ROTOR, MASS * LEVER**2
@@ -67,16 +68,17 @@ def test_an_arm_follows_its_motion_under_the_torques_of_its_motors(damping):
     found = arm.motor_motion(*motion, t=t)
     moving, torque = arm.arm.mechanism, CubicSpline(t, found.torque)
 
-    def law(s, x):
-        q, v = x[:4], x[4:]
+    def law(*x):
+        q, v, drives = x[:4], x[4:8], x[8:]
         passed = [
             coupling_torque(joint.coupling, q[2 + i] - q[i], v[2 + i] - v[i]) for i, joint in enumerate(arm.arm.joints)
         ]
-        drives = torque(s)
         return [*v, *accelerations(moving, [*q], [*v], [*passed, drives[0] - passed[0], drives[1] - passed[1]])]
 
+    rates = compiled(law, [f"x{i}" for i in range(10)])
+
     start = [*motion[0][0], *found.q[0], *motion[1][0], *found.qd[0]]
-    ran = solve_ivp(law, (0.0, t[-1]), start, method="DOP853", rtol=1e-10, atol=1e-12)
+    ran = solve_ivp(lambda s, x: rates(*x, *torque(s)), (0.0, t[-1]), start, method="DOP853", rtol=1e-10, atol=1e-12)
     error = np.abs(ran.y[:4, -1] - [*motion[0][-1], *found.q[-1]]).max()
     assert error < (1e-10 if damping == 0.0 else 1e-8)  # with damping second derivatives are straight between rows
 

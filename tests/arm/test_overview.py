@@ -62,6 +62,7 @@ def test_back_emf_is_the_damping_that_is_left_without_gains():
 
 
 @pytest.mark.parametrize("L", [0.0, 2e-3])
+@pytest.mark.handful(1)
 def test_the_droop_is_what_a_settled_arm_lacks_of_its_target(L):
     # gravity, weak here, is taken at the target: the square of the droop is left, of 3e-3 rad
     asked = scenario({**MOTOR, "inductance": L}, {**REVERSED, "inductance": L}, gravity=0.2)
@@ -92,6 +93,7 @@ def test_what_a_motor_is_at_its_joint_is_what_the_arms_answers_say(gear):
 
 
 @pytest.mark.parametrize("gear", [30, -30])
+@pytest.mark.handful(1)
 def test_the_peak_of_the_current_is_that_of_the_rows(gear):
     control = {"kp": [math.copysign(40, gear), -25], "kd": [0, 0]}
     asked = {**scenario({**MOTOR, "gear": gear}, REVERSED, **control), "duration": 0.1, "log": {"every": 1e-3}}

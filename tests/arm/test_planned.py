@@ -94,6 +94,7 @@ def test_a_limit_of_commanded_forces_and_one_of_the_motors_speed_are_told():
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_its_rows_are_a_file_that_another_scenario_follows(tmp_path):
     planned = armsim.reference(scenario({"profile": "sinusoid", "amplitude": 0.3, "frequency": 0.7}))
     planned.save(tmp_path / "moves.csv")

@@ -96,7 +96,7 @@ def test_where_the_arm_stands_does_not_matter(arms):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kinds", ["RRRRR", "RSRSR", "SPRSS"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_no_random_pose_is_farther(arms, kinds, seed):
     arm = arms.serial(kinds, seed=seed)
     joints = [replace(joint, limit=Limit(-np.pi, np.pi)) if joint.kind.slides else joint for joint in arm.joints]
@@ -142,7 +142,7 @@ def test_stages_of_a_telescope_extend_together():
 
 @pytest.mark.parametrize("limited", ["B", "C"])
 @pytest.mark.parametrize(("lower", "upper"), [(0.6, 1.0), (-1.0, 1.0)])  # straightest at an end; never straight at both
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_joints_that_bend_together_reach_as_far_as_the_best_of_many_bends(limited, lower, upper):
     limits = {"B": {"lower": lower, "upper": upper}, "C": {"lower": 0.5 - 2 * upper, "upper": 0.5 - 2 * lower}}
     both = {"B": {"initial": 0.8}, "C": {"mimic": {"joint": "B", "ratio": -2, "offset": 0.5}}}

@@ -44,6 +44,7 @@ def parts(answer) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.handful(6)
 def test_one_state_gives_what_its_row_among_many_gives(arm, states, question):
     ask = getattr(arm, question)
     many = parts(ask(*states[: QUESTIONS[question]]))
@@ -78,6 +79,7 @@ def test_shapes_are_those_of_the_question_with_the_rows_before(arm, states, ques
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.handful(6)
 def test_both_engines_give_the_same_bits(arm, states, question):
     floats = armsim.load_robot("arm5", engine="python")
     args = states[: QUESTIONS[question]]

@@ -38,11 +38,12 @@ def validator(kind):
     return jsonschema.Draft7Validator(json_schema(kind))
 
 
+@pytest.mark.handful(1)
 def test_the_schema_is_draft_7(kind):
     jsonschema.Draft7Validator.check_schema(json_schema(kind))
 
 
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_shipped_files_satisfy_the_schema(kind):
     for data in shipped(FOLDERS[kind]):
         assert list(validator(kind).iter_errors(data)) == []
@@ -203,6 +204,7 @@ SWING = {"profile": "sinusoid", "amplitude": 0.3, "frequency": 1}
         ("sin(t)", False),
     ],
 )
+@pytest.mark.handful(9)
 def test_the_schema_takes_the_references_that_the_reader_takes(reference, sound):
     from armsim.loading import read_scenario
 

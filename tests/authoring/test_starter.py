@@ -20,7 +20,7 @@ EVERY = range(1, MOST + 1)
 
 @pytest.mark.parametrize("joints", EVERY)
 @pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.handful(10)
+@pytest.mark.handful(5)
 def test_robot_and_scenario_are_sound_beyond_doubt(tmp_path, joints, convention):
     robot, scenario, *_ = write_starter(str(tmp_path / "my_arm"), joints, convention)
     for path in (robot, scenario):
@@ -29,7 +29,7 @@ def test_robot_and_scenario_are_sound_beyond_doubt(tmp_path, joints, convention)
 
 
 @pytest.mark.parametrize("joints", EVERY)
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_both_conventions_are_one_arm(tmp_path, joints):
     a, b = (
         armsim.load_robot(write_starter(str(tmp_path / convention), joints, convention)[0])
@@ -42,7 +42,7 @@ def test_both_conventions_are_one_arm(tmp_path, joints):
 
 
 @pytest.mark.parametrize("joints", EVERY)
-@pytest.mark.handful(5)
+@pytest.mark.handful(2)
 def test_stretched_out_it_is_as_heavy_as_its_comment_says(tmp_path, joints):
     arm = armsim.load_robot(write_starter(str(tmp_path / "arm"), joints, "mdh")[0])
     length, links = LINKS[joints] / 1e3, max(1, joints - 1)

@@ -30,12 +30,12 @@ def file(request):
     return File(request.param)
 
 
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_the_page_has_every_number_of_every_shipped_file(file):
     assert {key(path) for path in file.numbers} <= set(TABLE)
 
 
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_what_the_page_calls_structure_is_refused(file):
     structure = [path for path in file.numbers if TABLE[key(path)] == "structure"]
     assert len(structure) >= 2  # duration, log.every, mostly dt
@@ -45,7 +45,7 @@ def test_what_the_page_calls_structure_is_refused(file):
         assert str(refused.value).endswith("part of the structure\n  mend:     set it instead"), path
 
 
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_a_number_of_which_the_file_takes_no_other_value_cannot_be_open(file):
     for path in file.fixed:
         with pytest.raises(FileFaults, match="missing, and `inductance` needs it"):
@@ -82,7 +82,7 @@ def test_one_kernel_with_all_numbers_open_has_the_bits_of_each_number_written_in
     assert felt > 0.6 * len(free)  # a test of bits is worth what they depend on
 
 
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_prepared_run_with_all_numbers_open_has_the_bits_of_the_numbers_written_in(file):
     with unadvised():
         sim = armsim.prepare(file.name, list(file.open), file.short)

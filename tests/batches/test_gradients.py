@@ -147,7 +147,7 @@ MEASURES = ["ise_R2", "rms_torque_R2", "final(q_R3)", "max(abs(q_R2))"]
 
 @pytest.mark.parametrize("method", FIXED)
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_gradients_are_those_of_difference_quotients_of_whole_runs(arm3, case, method, monkeypatch):
     monkeypatch.setattr(
         bracket, "EVENT", 1e-17

@@ -159,6 +159,7 @@ def test_neither_threads_nor_order_nor_company_change_a_bit(mixed, varied):
     assert np.array_equal(one["itae"][order], other["itae"])
 
 
+@pytest.mark.slow
 def test_a_lane_that_diverges_stops_alone_where_its_single_run_does(mixed, varied):
     scenario = with_method(mixed, "explicit_euler")
     values = varied(scenario, 20, 7)
@@ -180,6 +181,7 @@ def test_a_lane_that_diverges_stops_alone_where_its_single_run_does(mixed, varie
             assert many.reason[run].startswith(single.fastest_to_diverge())
 
 
+@pytest.mark.slow
 def test_runs_that_end_in_several_blocks_leave_the_rows_of_others_alone(mixed, varied):
     scenario = with_method(mixed, "explicit_euler", log__every=1e-3)
     values = varied(scenario, 20, 8)
@@ -198,6 +200,7 @@ def test_runs_that_end_in_several_blocks_leave_the_rows_of_others_alone(mixed, v
             assert np.array_equal(other[name], one[name], equal_nan=True), name
 
 
+@pytest.mark.slow
 def test_a_stalled_adaptive_lane_holds_up_no_other(mixed):
     # explicit steps of an adaptive method under a gain that flips a stiff voltage: the lane gives up, others go on
     scenario = with_method(mixed, "rk54", duration=0.1)

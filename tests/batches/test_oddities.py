@@ -82,7 +82,7 @@ def test_the_values_of_a_result_are_its_own():
     ],
     ids=["frame", "series of objects", "tuple", "single precision", "masked, nothing hidden"],
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_values_may_come_as_frames_series_or_other_numbers(values):
     many = armsim.simulate_many("arm5_hold", values, SHORT, threads=np.int64(1))
     plain = armsim.simulate_many("arm5_hold", {KP: [50.0, 60.0]}, SHORT)
@@ -154,6 +154,7 @@ def test_a_summary_shows_what_was_measured_and_nothing_else():
     assert list(whole["measures"]) == ["peak_torque_shoulder", "peak_torque_elbow"]
 
 
+@pytest.mark.slow
 def test_rows_of_many_runs_are_kept_stretch_by_stretch(monkeypatch):
     # each stretch is put where it belongs, and no more than that is touched
     monkeypatch.setattr("armsim.batches.block.ROOM", 2**16)

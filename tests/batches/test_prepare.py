@@ -82,6 +82,7 @@ def test_one_run_leaves_nothing_behind_in_the_next():
     assert np.array_equal(sim({KP: 70.0, MASS: 2.5}).table, first)
 
 
+@pytest.mark.slow
 def test_a_scenario_may_be_plain_data_and_numbers_it_leaves_out_may_be_given(mixed):
     sim = armsim.prepare(mixed(payload=None, duration=0.02), {"payload.mass": 0.1}, {"log.every": 0.01})
     run = sim({"payload.mass": 0.3})
@@ -123,6 +124,7 @@ def test_once_it_is_prepared_nothing_is_compiled(no_compiler):
     assert runs[0].measures["iae"] != runs[1].measures["iae"]
 
 
+@pytest.mark.slow
 def test_numbers_that_decide_what_there_is_are_compiled_once_when_first_asked_for(no_compiler):
     coulomb = "robot.joints[elbow].friction.coulomb"
     sim = prepare(coulomb)

@@ -65,6 +65,7 @@ def test_joints_are_named_by_name_or_by_index():
     assert np.array_equal(by_name.q, by_index.q)
 
 
+@pytest.mark.slow
 def test_values_are_in_the_unit_of_the_file():
     found = armsim.simulate_many("puma560_hold", {"control.target[0]": [30.0]}, SHORT, measure=["error_J1"])
     run = armsim.simulate("puma560_hold", {**SHORT, "control.target[0]": 30.0}, measure=["error_J1"])
@@ -209,6 +210,7 @@ def test_of_many_refused_steps_those_after_the_first_are_told_in_a_line():
     assert found.reason[0].startswith("integrator.dt\n  expected: ")
 
 
+@pytest.mark.slow
 def test_of_every_doubtful_step_it_is_told_that_there_is_something_to_say(monkeypatch):
     # 0.5 ms is close to the largest stable step of explicit Euler on this arm; with weaker motors it is not
     own = [joint.motor.Kp for joint in read_robot("arm5")[0].joints]

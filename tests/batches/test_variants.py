@@ -67,6 +67,7 @@ def test_two_numbers_that_mean_absent_only_together_are_judged_as_written_in():
 
 
 @pytest.mark.parametrize("path", [KD, "robot.joints[0].bodies[0].point.mass", "initial.q[0]"])
+@pytest.mark.handful(1)
 def test_a_family_known_in_the_cache_is_advised_without_tracing(path, monkeypatch):
     values = {path: [1.0, 47.0, 51.0]}
     opened = open_numbers(hardly_growing(0.0), values)
@@ -100,6 +101,7 @@ def test_families_that_differ_in_what_is_not_open_share_no_operating_points():
     assert found[:2] == [True, False]  # explicit Euler takes steps up to 2 m / kd
 
 
+@pytest.mark.slow
 def test_the_target_of_a_motion_is_that_at_the_end_of_each_run():
     for duration in (1.0, 2.5):
         opened = open_numbers("arm5_move", ["control.kp[0]"], {"duration": duration})
