@@ -167,7 +167,7 @@ def test_a_law_that_is_a_python_function_is_no_fault(armsim, empty_folder):
     ],
     ids=lambda command: command[0],
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_commands_that_run_a_file_say_what_check_doubts_about_it(armsim, empty_folder, command):
     """On standard error, once; in JSON; not where the command is quiet, nor about what is shipped."""
     name, *more = command

@@ -57,6 +57,7 @@ def test_every_step_has_a_line_and_what_follows_stands_below(armsim, empty_folde
     assert re.search(r"^cheapest  dt = 0.005 s for 1e-06 rad: 1000 steps, [\d.e-]+ ms$", done.out, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_step_it_names_can_be_pasted(armsim):
     out = armsim("converge", "two_link_hold", "--accuracy", "1e-4").out
     step = re.search(r"^cheapest  dt = (\S+) s", out, re.MULTILINE).group(1)
@@ -74,6 +75,7 @@ def test_json_is_what_the_library_gives(armsim):
     assert [s["value"] for s in method["settings"]] == sorted((s["value"] for s in method["settings"]), reverse=True)
 
 
+@pytest.mark.slow
 def test_several_methods_are_compared_by_what_the_accuracy_costs(armsim):
     done = armsim(
         "converge", "two_link_hold", "--method", "rk4", "--method", "semi_implicit_euler", "--accuracy", "1e-4"
@@ -240,6 +242,7 @@ def test_it_says_what_it_is_at_once_there_is_something_to_wait_for(capsys, monke
     assert len(last) >= len("explicit_euler, dt = 0.000125")  # nothing of the longer line is left
 
 
+@pytest.mark.slow
 def test_a_piped_command_says_nothing_on_the_way(process):
     assert process("converge", "two_link_swing", "--method", "explicit_euler", "--budget", "0.2").err == ""
 

@@ -31,6 +31,7 @@ def test_json_has_counts_equations_that_sympy_reads_and_checks(armsim):
     assert [check["what"] for check in found["checks"]][-1] == "printed program and compiled engine"
 
 
+@pytest.mark.slow
 def test_numbers_take_the_place_of_symbols_on_request(armsim):
     assert "r5 = 0.64" not in armsim("derive", "two_link", "--symbols", "l1,g", "--to", "markdown").out
     found = json.loads(armsim("derive", "two_link", "--symbols", "none", "--json").out)
@@ -38,6 +39,7 @@ def test_numbers_take_the_place_of_symbols_on_request(armsim):
     assert {constant["number"] for constant in found["constants"]} >= {9.81, 0.64}
 
 
+@pytest.mark.slow
 def test_settings_change_the_arm(armsim):
     found = json.loads(armsim("derive", "two_link", "--set", "payload.mass=0", "--json").out)
     assert "mp" not in found["symbols"]
@@ -62,6 +64,7 @@ def test_base_parameters_are_listed_with_their_rank(armsim):
     assert (found["rank"], len(found["base_parameters"])) == (7, 7)
 
 
+@pytest.mark.slow
 def test_quiet_prints_nothing(armsim):
     assert armsim("derive", "two_link", "-q").out == ""
 
@@ -81,6 +84,7 @@ def test_without_sympy_it_says_how_to_get_it(armsim, monkeypatch, told):
     told(wrong.err)
 
 
+@pytest.mark.slow
 def test_links_that_can_exist_are_written_beside_the_base_parameters(armsim, tmp_path):
     file = tmp_path / "puma.yaml"
     done = armsim("derive", "puma560", "--base-parameters", "-o", file)

@@ -44,6 +44,7 @@ def test_json_has_the_motion_and_the_numbers_in_si_units(armsim):
     assert found["files"] == []
 
 
+@pytest.mark.slow
 def test_what_no_motion_shows_is_said(armsim):
     done = armsim(
         "excite", "arm5", "--open", "joints[R1].motor.Ra", "--open", "payload.mass", "--duration", "2", "--rate", "100"
@@ -51,6 +52,7 @@ def test_what_no_motion_shows_is_said(armsim):
     assert "! no motion within the limits shows joints[R1].motor.Ra: leave it out" in done.out
 
 
+@pytest.mark.slow
 def test_sets_and_patterns_are_those_of_identify(armsim):
     short = ("--duration", "1", "--rate", "100", "--json")
     found = json.loads(armsim("excite", "rr", "--open", "joints[*].friction.viscous", "--open", "masses", *short).out)

@@ -37,6 +37,7 @@ def test_a_run_follows_it_and_stays_within_its_limits(armsim):
     assert max(it["share"] for it in shares.values()) == shares["R1"]["share"]
 
 
+@pytest.mark.slow
 def test_the_summary_tells_how_near_to_its_limits_the_drives_ran(armsim):
     lines = armsim("simulate", "arm5_fastest").out.splitlines()
     (line,) = (line for line in lines if line.startswith("limits "))

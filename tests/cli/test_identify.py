@@ -102,6 +102,7 @@ def test_columns_names_those_of_a_log_and_interpolate_takes_its_commands_on_line
     assert (refused.code, "columns" in refused.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_log_that_the_model_does_not_explain_exits_with_1(armsim, files):
     result = armsim(
         "identify", *files(logged(rod(), noise=1e-4)), "--open", "joints[A].motor.Kp", "--method", "rk4", "--json"

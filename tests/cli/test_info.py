@@ -241,6 +241,7 @@ def test_parents_and_couplings_stand_below_the_joints(armsim, empty_folder, told
 
 
 @pytest.mark.parametrize("control", ["law: pd, output: voltage, kp: 1, kd: 0", "law: none"])
+@pytest.mark.handful(1)
 def test_commands_are_those_of_joints_that_mimic_none(armsim, empty_folder, control):
     inputs = "inputs: {voltage: [1, 2, 3, 4, 5, 6]}\n" if control == "law: none" else ""
     (empty_folder / "own.yaml").write_text(

@@ -269,6 +269,7 @@ def test_a_trajectory_has_the_wrenches_as_columns(armsim, empty_folder, read_tab
 
 
 @pytest.mark.parametrize("name", ["rr_config2_sigmoid", "rr_config2_sine", "rr_config1"])
+@pytest.mark.handful(1)
 def test_inverse_dynamics_of_a_run_gives_back_the_torques_that_made_it(armsim, empty_folder, read_table, name):
     armsim("simulate", name, "-o", "run", "--set", "duration=0.8", "--set", "log.every=4e-4")
     done = armsim("inverse", "rr", "--trajectory", "run/trajectory.csv", "-o", "tau.csv")
@@ -282,6 +283,7 @@ def test_inverse_dynamics_of_a_run_gives_back_the_torques_that_made_it(armsim, e
         np.testing.assert_allclose(found[heading], applied[heading], rtol=0, atol=1e-10 * most)
 
 
+@pytest.mark.slow
 def test_simulating_with_the_torques_of_inverse_dynamics_repeats_the_run(armsim, empty_folder, read_table):
     cut = ("--set", "duration=2", "--set", "log.every=4e-4")
     armsim("simulate", "rr_config2_sigmoid", "-o", "run", *cut)

@@ -152,7 +152,7 @@ def test_a_kill_at_any_moment_loses_nothing_and_completes_nothing(trials):
     assert killed > 5
 
 
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_ctrl_c_at_any_moment_leaves_a_whole_run_or_a_marked_one_or_none(trials):
     for moment in moments(trials, max(KILLS // len(MODES), LAST + 2)):
         trials.reset()

@@ -57,6 +57,7 @@ def heavier(robot: str) -> str:
         ("two_link_hold", ("--set", "control.period=0.01")),
     ],
 )
+@pytest.mark.handful(3)
 def test_a_known_run_writes_the_same_bytes_and_prints_the_same_text(scenario, options, armsim, unread):
     first = armsim("simulate", scenario, *SHORT, *options, "-o", "first")
     unread()
@@ -78,6 +79,7 @@ def test_a_known_run_imports_neither_documents_nor_plants_nor_yaml(process):
     assert not {"document", "loading", "formulas", "model", "expr", "plant", "measures", "control", "integrate"} & rooms
 
 
+@pytest.mark.slow
 def test_a_run_is_known_on_a_terminal_too(on_a_terminal):
     first = on_a_terminal("simulate", "rr_config1", *SHORT, "-o", "first", TERM="xterm")
     program = "import sys\nsys.modules['yaml'] = None\nfrom armsim.cli.main import main\nmain()\n"

@@ -146,7 +146,7 @@ def shelf(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("name", "command"), cells())
-@pytest.mark.handful(12)
+@pytest.mark.handful(6)
 def test_a_command_takes_a_law_or_names_the_key_to_change(name, command, shelf, armsim):
     text = COMMANDS[command].replace("robot.yaml", str(shelf.robot))
     for word, made in (("SCENARIO", shelf.scenario), ("RUN", shelf.run), ("RECORDING", shelf.recording)):
@@ -171,7 +171,7 @@ WORDS = {
 
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if kind_of(name) not in FUNCTIONS])
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_a_word_of_the_library_that_has_no_command_takes_a_law_or_names_it(name, word, shelf):
     path = shelf.scenario(name)
     if "python" in name:

@@ -50,6 +50,7 @@ def test_an_arm_that_nothing_drives_takes_torques_from_outside(armsim):
     assert "\nmode " in out
 
 
+@pytest.mark.slow
 def test_the_gains_it_prints_hold_the_pose(armsim, empty_folder):
     done = armsim("linearize", "arm5_hold", "--at", "5", "--lqr", "q=100,qd=0.1,r=1")
     text, block, full = done.out.split("\n\n# ")
@@ -132,6 +133,7 @@ def test_json_has_all_matrices(armsim):
     assert found["joints"][1]["command"] == model.about.u[1]
 
 
+@pytest.mark.slow
 def test_the_period_is_the_scenarios_unless_given(armsim):
     assert json.loads(armsim("linearize", "arm5_hold", "--json").out)["sampled"] is None
     assert json.loads(armsim("linearize", "arm5_hold", "--period", "1/500", "--json").out)["sampled"]["dt"] == 0.002
@@ -198,6 +200,7 @@ def test_the_modes_alone_do_without_scipy():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_it_says_how_long_the_steps_of_every_method_may_be(armsim):
     lines = armsim("linearize", "arm5_hold", "--target").out.split("\nsteps    ")[1].split("\nmatrices")[0]
     assert " ".join(lines.split()) == (
@@ -237,6 +240,7 @@ def test_margins_are_told_where_there_is_feedback(armsim):
     assert "margins" not in armsim("linearize", "two_link_swing").out
 
 
+@pytest.mark.slow
 def test_an_unstable_closed_loop_is_said_to_have_no_margins(armsim):
     late = ("--target", "--set", "control.delay=20e-3", "--set", "control.kp=800")
     done = armsim("linearize", "arm5_hold_pi", *late)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
+
 from armsim.files.shipped import shipped_names
 
 
@@ -43,6 +45,7 @@ def test_a_robot_is_listed_with_joints_reach_payload_and_the_kind_of_its_inertia
     assert "about" not in json.loads(armsim("info", "rr", "--json").out)
 
 
+@pytest.mark.slow
 def test_robots_are_built_for_the_list_once_and_anew_by_another_armsim(no_kernels, monkeypatch):
     from armsim.arm import catalog, robot_overview
 

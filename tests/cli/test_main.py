@@ -139,7 +139,7 @@ def test_reports_keep_to_80_columns_but_for_paths(armsim, args):
 
 
 @pytest.mark.parametrize("args", REPORTS[:-1], ids=" ".join)
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_json_is_one_line_of_valid_json_and_quiet_prints_nothing(armsim, args):
     printed = armsim(*args, "--json")
     assert printed.out.count("\n") == 1
@@ -178,6 +178,7 @@ def test_a_scenario_that_armsim_has_met_imports_nothing_heavy_and_a_new_one_no_m
     assert (met.code, met.err) == (0, "[]\n")
 
 
+@pytest.mark.slow
 def test_a_method_that_armsim_picks_imports_nothing_heavy_either(process, tmp_path):
     args = ("simulate", "two_link_swing", "--set", "integrator={}")
     done = process(*args, python=("-c", HEAVY_ONES), ARMSIM_CACHE_DIR=tmp_path / "kernels")

@@ -108,7 +108,7 @@ def test_a_plot_is_a_picture(armsim, one, empty_folder, drawn):
 
 
 @pytest.mark.parametrize("command", ["motor", "inverse", "forward", "fk", "draw"])
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_doubts_of_check_are_told_where_an_arm_is_asked(armsim, empty_folder, command):
     armsim("new", "mine", "-q")
     asked = (command, "mine/robot.yaml", *(["-o", "p.png"] if command == "draw" else []))

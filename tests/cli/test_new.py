@@ -1,5 +1,7 @@
 """`armsim new`"""
 
+import pytest
+
 
 def test_what_it_writes_runs_as_it_stands(armsim, empty_folder):
     made = armsim("new", "my_arm", "--joints", "2", "--convention", "dh")
@@ -32,6 +34,7 @@ def test_more_joints_than_it_knows_are_refused(armsim, empty_folder):
     assert list(empty_folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_arm_in_a_plane_and_one_of_a_table_run_as_they_stand(armsim, empty_folder):
     (empty_folder / "table.csv").write_text("a,alpha,d,theta\n0,90,0.16,q1\n0.25,0,0,q2\n")
     for options in (["--planar", "2"], ["--dh", "table.csv", "--deg", "--convention", "dh"]):

@@ -119,7 +119,7 @@ def stream(text: bytes):
         (("simulate", "two_link_hold", "--set", "duration=0.02", "-o", "out", "--set"), ROBOT, "out"),
     ],
 )
-@pytest.mark.handful(12)
+@pytest.mark.handful(6)
 def test_what_a_shell_hands_over_is_read_however_often_it_is_asked_for(name, words, text, said, armsim):
     if not os.path.exists(name.split("{")[0]):
         pytest.skip(f"the system has no {name}")

@@ -32,6 +32,7 @@ def test_pictures_are_called_after_what_they_show_and_kept(here, armsim):
         assert armsim(*command, "--force", "-q").out == ""
 
 
+@pytest.mark.slow
 def test_commands_that_run_something_draw_it(here, armsim):
     done = armsim("simulate", "arm5_hold", *SHORT[:2], "-o", "b", "--plot", "b.svg", "--animate", "b.png")
     assert done.out.endswith("drawn    b.svg\ndrawn    b.png\n")
@@ -87,6 +88,7 @@ def test_a_window_shows_the_figure_that_was_asked_for(here, armsim, monkeypatch)
     assert [axis.get_ylabel() for axis in figure.axes] == ["position [rad]"]
 
 
+@pytest.mark.slow
 def test_frames_have_panels_of_their_own_and_tolerances(here, armsim, drawn):
     frames = ("--set", "robot.frames={mid: {link: R3}, left-tip: {link: R4}}", "--set", "log.frames=[mid,left-tip]")
     for name, more in (("b", ()), ("c", ("--set", "payload.mass=0.1", "--deg"))):

@@ -47,7 +47,7 @@ def terminal(monkeypatch):
         ("replaying", ("replay", "out/record.csv", "--robot", "arm5")),
     ],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_commands_that_may_take_long_show_one_unless_they_are_to_be_quiet(label, command, armsim, terminal):
     armsim(*RECORD)
     made = terminal()

@@ -31,6 +31,7 @@ def test_what_is_beyond_a_joint_or_a_motor_is_told_line_by_line(armsim):
     assert " at most with 24 V, at t = " in text
 
 
+@pytest.mark.slow
 def test_a_motion_that_comes_back_is_told_by_its_extremes(armsim):
     done = armsim("reference", "arm5_move", "--set", "control.reference.via=[[1,0,0,0,0],[0,-1.1,0.3,0,0]]",
                   "--set", "control.reference.times=[1,2]", "--set", "control.reference.profile=quintic", "--deg")  # fmt: skip
@@ -39,17 +40,20 @@ def test_a_motion_that_comes_back_is_told_by_its_extremes(armsim):
     assert lines[4].split()[:3] == ["R1", "0", "57.296"]
 
 
+@pytest.mark.slow
 def test_a_reference_that_the_run_cuts_short_is_told(armsim):
     done = armsim("reference", "arm5_move", "--set", "control.reference.times=[2.6]")
     assert "! the run ends before it, at 2 s: `--set duration=3`" in done.out
 
 
+@pytest.mark.slow
 def test_an_arm_that_begins_beside_its_reference_is_told(armsim):
     done = armsim("reference", "arm5_move", "--set", "initial.q[R1]=0.1", "--set", "control.reference.times=[0.0, 1]",
                   "--set", "control.reference.via=[[0,-1.1,0.3,0,0],[0,0,0,0,0]]")  # fmt: skip
     assert "* R1 begins 0.1 rad beside it" in done.out
 
 
+@pytest.mark.slow
 def test_json_has_all_of_it_and_degrees_where_they_are_asked_for(armsim):
     plain, turned = (json.loads(armsim("reference", "arm5_move", "--json", *more).out) for more in ((), ("--deg",)))
     assert list(plain) == ["scenario", "end", "duration", "joints", "exceeded", "file", "doubts"]
@@ -87,6 +91,7 @@ def test_a_scenario_without_a_reference_is_refused(armsim, told):
         ("[0,0,0,0,sin(t)]", "formulas of the time"),
     ],
 )
+@pytest.mark.handful(2)
 def test_info_says_what_a_scenario_follows(reference, said, armsim, empty_folder):
     text = (
         "format: armsim/scenario/1\nrobot: arm5\nduration: 2\n"
@@ -96,6 +101,7 @@ def test_info_says_what_a_scenario_follows(reference, said, armsim, empty_folder
     assert f"\nfollows  {said}" in armsim("info", "s.yaml").out
 
 
+@pytest.mark.slow
 def test_a_reference_is_drawn_with_what_it_asks_for(armsim, empty_folder, drawn):
     pytest.importorskip("matplotlib")
     drawn = armsim("reference", "arm5_move", "--plot", "move.png")
@@ -107,6 +113,7 @@ def test_a_reference_is_drawn_with_what_it_asks_for(armsim, empty_folder, drawn)
     assert "--force" in again.err
 
 
+@pytest.mark.slow
 def test_a_formula_without_finite_derivatives_is_told_and_where_it_stops_a_run(armsim, empty_folder):
     start = ["--set", "control.reference=[0.3*sqrt(t), -1.1, 0.3, 0, 0]"]
     planned = armsim("reference", "arm5_move", *start)

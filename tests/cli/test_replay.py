@@ -114,6 +114,7 @@ def test_json_holds_every_column(ask):
     assert json.loads(ask(*RECORD, "-o", "two", "--json").out)["samples"] == 501
 
 
+@pytest.mark.slow
 def test_angles_are_shown_and_judged_in_degrees_if_that_is_wanted(ask):
     ask(*RECORD, "-o", "out", "-q")
     options = ("replay", "out", "--method", "rk4")
@@ -165,6 +166,7 @@ def test_an_adaptive_recording_counts_its_steps_and_its_landings(ask, tmp_path):
     assert f" {told['steps']} steps" in ask("record", "two_link_swing", "-o", "again", *settings).out
 
 
+@pytest.mark.slow
 def test_an_adaptive_method_tells_the_error_of_a_recordings_steps(ask):
     ask(*RECORD, "-o", "out", "-q")
     replayed = ask("replay", "out", "--method", "rk54", "--rtol", "1e-8", "--tolerance", "q=1e-2")
@@ -216,6 +218,7 @@ def test_a_log_is_followed_without_judgement(ask):
     assert [horizon["windows"] for horizon in data["horizons"]] == [5, 1]
 
 
+@pytest.mark.slow
 def test_a_log_with_text_and_gaps_is_followed_and_compared_and_that_is_said(ask, tmp_path):
     ask(*RECORD, "-o", "out", "-q")
     head, *rows = (tmp_path / "out/record.csv").read_text().splitlines()
@@ -240,6 +243,7 @@ def test_a_log_with_text_and_gaps_is_followed_and_compared_and_that_is_said(ask,
     assert ask("compare", "out", "out", "--columns", "map.yaml").code == 2
 
 
+@pytest.mark.slow
 def test_runs_are_compared(ask):
     for name, gain in (("a", 60), ("b", 60), ("c", 61)):
         ask("simulate", "arm5_hold", "--set", "duration=0.5", "--set", f"control.kp[0]={gain}", "-o", name, "-q")
@@ -295,7 +299,7 @@ def test_runs_in_degrees_and_radians_are_compared_and_that_is_said(ask):
         ("compare", "out", "nothing"),
     ],
 )
-@pytest.mark.handful(5)
+@pytest.mark.handful(3)
 def test_what_cannot_be_done_is_refused_with_a_mend(args, ask):
     ask(*RECORD, "-o", "out", "-q")
     refused = ask(*args)
@@ -314,6 +318,7 @@ def test_without_matplotlib_a_plot_is_refused_before_anything_is_done(ask, monke
 
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed")
 @pytest.mark.filterwarnings("default")  # matplotlib's own are not ours to mend
+@pytest.mark.slow
 def test_both_courses_are_drawn(ask):
     ask(*RECORD, "-o", "out", "-q")
     for command in (

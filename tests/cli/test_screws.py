@@ -125,6 +125,7 @@ def test_motor_gives_a_screw_torques_and_turns(armsim, lift):
 
 
 @pytest.mark.parametrize("degrees", [False, True])
+@pytest.mark.handful(1)
 def test_simulate_writes_angles_and_torques(armsim, lift, read_table, degrees):
     done = armsim("simulate", "move.yaml", "-o", "run", *(["--deg"] if degrees else []))
     assert done.code == 0
@@ -151,6 +152,7 @@ def test_a_trajectory_of_a_screw_asks_for_the_torques_it_was_made_by(armsim, lif
     np.testing.assert_allclose(asked["tau_motor_spindle_Nm"], made["tau_motor_spindle_Nm"], rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_converge_gives_errors_of_screws_in_degrees(armsim, lift):
     one, other = (answer(armsim, "converge", "move.yaml", "--budget", "1", *more) for more in ([], ["--deg"]))
     assert (one["unit"], other["unit"]) == ("rad", "deg")

@@ -72,7 +72,7 @@ def test_a_run_keeps_the_rows_that_it_has(number, command, table, call, ended, a
 @pytest.mark.parametrize(
     "saving", ["armsim.simulation.run_files:RunFiles:write", "armsim.files.run_folder:RunFolder:flush"]
 )
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_signal_that_comes_twice_as_timeout_sends_it_is_one(saving, ended, armsim):
     done = ended(signal.SIGTERM, STEPS, 2, "simulate", "two_link_hold", *SHORT, "-o", "out", again=saving)
     assert (done.code, done.err) == (143, "")
@@ -95,6 +95,7 @@ def test_a_study_goes_on_where_it_was(command, ended, armsim):
     assert Path("out/results.csv").read_bytes() == Path("whole/results.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_study_of_convergence_says_what_it_has(ended):
     done = ended(signal.SIGHUP, STEPS, 10, "converge", "two_link_hold", *SHORT)
     assert done.code == 129
@@ -109,7 +110,7 @@ def test_a_study_of_convergence_says_what_it_has(ended):
         ("armsim.files.yaml_reader::parse_yaml", ("check", "two_link")),
     ],
 )
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_what_has_no_part_ends_without_any(place, command, ended, empty_folder):
     done = ended(signal.SIGTERM, place, 1, *command)
     assert (done.code, done.out, done.err.strip()) == (143, "", "interrupted")
@@ -128,7 +129,7 @@ def test_what_is_served_ends(start, empty_folder):
 
 
 @pytest.mark.parametrize("name", ["SIGHUP", "SIGTERM"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_signal_that_is_ignored_from_the_start_as_nohup_has_it_stays_ignored(name, process):
     number = getattr(signal, name)
     program = f"import signal; signal.signal({int(number)}, signal.SIG_IGN)\n{PROGRAM}"
@@ -153,6 +154,7 @@ def test_a_signal_during_an_import_ends_with_its_code(number, process):
     assert (done.code, done.out, done.err.strip()) == (128 + number, "", "interrupted")
 
 
+@pytest.mark.slow
 def test_a_terminal_that_hangs_up_loses_no_rows(start, empty_folder):
     import pty
 

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pty
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -266,7 +267,7 @@ def test_run_yaml_names_the_files_it_was_made_from_with_their_hashes(armsim, emp
         assert source["sha256"] == hashlib.sha256(Path(source["path"]).read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("name", shipped_names("configs"))
+@pytest.mark.parametrize("name", sorted(shipped_names("configs"), key=lambda name: name != "rr_config1"))
 @pytest.mark.handful(1)
 def test_the_python_engine_writes_the_same_bytes_as_machine_code(armsim, empty_folder, name):
     from armsim.loading import read_scenario
@@ -357,12 +358,12 @@ HEEDING_CTRL_C = (
 
 
 def running(start) -> tuple[subprocess.Popen, int, bytes]:
-    """A long run whose progress shows on a terminal, that terminal, and what was written to it."""
+    """A long run that a terminal shows a hundredth of, or more, to be done, that terminal, and what was written to it."""
     ours, theirs = pty.openpty()
     begun = start("simulate", "rr_config1", "-o", "run", *ENDLESS, stderr=theirs, python=("-c", HEEDING_CTRL_C))
     os.close(theirs)
     seen = b""
-    while b"simulating" not in seen:
+    while not re.search(rb"simulating.* [1-9]\d*%", seen):  # one of 0 % may be drawn behind the first few steps
         seen += os.read(ours, 1000)
     return begun, ours, seen
 

@@ -72,6 +72,7 @@ def test_what_cannot_be_sought_is_refused_before_anything_is_run(armsim, empty_f
     assert not Path("t").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_with_another_tuning_is_kept_unless_it_is_forced(armsim, empty_folder):
     assert armsim(*ASKED, *TEST, "-o", "t", "-q").code == 0
     before = Path("t/summary.yaml").read_bytes()
