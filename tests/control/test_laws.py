@@ -144,6 +144,7 @@ def test_an_encoder_on_the_motor_has_the_gears_resolution():
     assert np.array_equal(on_motor.q, armsim.simulate(axis(control, 0.3, motor)).q)
 
 
+@pytest.mark.slow
 def test_noise_is_normal_and_that_of_seeds_joints_and_samples_independent():
     from armsim.control.noise import normal
 
@@ -249,6 +250,7 @@ def test_computed_torque_leaves_every_joint_its_own_linear_error(output):
         assert np.allclose(run.q[:, i] - TARGET[i], expected, rtol=0, atol=2e-8), i
 
 
+@pytest.mark.slow
 def test_computed_torque_with_a_wrong_payload_leaves_the_error_that_the_difference_of_models_predicts():
     control = {"law": "computed_torque", "kp": 400, "kd": 40, "target": TARGET, "model": "arm5"}
     run = armsim.simulate(arm5(control, 10.0, payload={"mass": 0.3}))
@@ -262,7 +264,7 @@ def test_computed_torque_with_a_wrong_payload_leaves_the_error_that_the_differen
 
 
 @pytest.mark.parametrize("kind", ["gravity", "inverse_dynamics"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_feedforward_carries_gravity_so_that_pd_does_not_droop(kind):
     control = {"law": "pd", "kp": 60, "kd": 2, "target": TARGET, "feedforward": kind}
     run = armsim.simulate(arm5(control, 12.0))
@@ -295,7 +297,7 @@ def test_both_engines_have_the_same_bits(law, more):
 
 @pytest.mark.parametrize("more", [{}, SAMPLED], ids=["continuous", "sampled"])
 @pytest.mark.parametrize("law", LAWS)
-@pytest.mark.handful(5)
+@pytest.mark.handful(2)
 def test_lanes_have_the_bits_of_single_runs(law, more):
     one = {
         "K": [[9.0, 1.0]],
@@ -335,6 +337,7 @@ def branching_pd(told):
     return [60 * e + 0.5 * ed if abs(e) < 1e9 else math.nan for e, ed in zip(told.e, told.ed, strict=True)]
 
 
+@pytest.mark.slow
 def test_a_python_function_is_traced_or_called_and_either_way_it_is_the_law():
     python = arm5({"law": "python", "target": TARGET, **SAMPLED}, 0.1, integrator=EULER, log={"every": 1e-3})
     compiled = armsim.simulate(python, law=told_pd, measure=["iae"])

@@ -155,6 +155,7 @@ def test_errors_of_position_decay_by_the_linear_equation_of_the_gains():
         assert np.allclose(goal - tool(run, k), first * left, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_an_orientation_nearly_half_a_turn_away_comes_back_about_its_axis_by_the_linear_equation():
     turn = math.pi - 1e-3
     run = armsim.simulate(scenario(GAINS, q=[*Q[:5], Q[5] - turn]))  # below the joint's speed limit
@@ -261,6 +262,7 @@ def test_machine_code_and_floats_give_the_same_bits_sampled_late_by_encoders_and
     assert np.abs(fast.q[-1] - fast.q[0]).max() > 1e-6
 
 
+@pytest.mark.slow
 def test_implicit_methods_take_its_exact_derivatives():
     control = {"law": "computed_torque", "axes": ["x", "y"], "kp": 91, "kd": 20, "target": [0.3, 1.0]}
     given = scenario(control, "two_link", [0.1, 1.2])
@@ -269,6 +271,7 @@ def test_implicit_methods_take_its_exact_derivatives():
     assert np.allclose(rodas.q[-1], exact.q[-1], rtol=0, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_poles_of_the_closed_loop_are_those_of_the_gains():
     gains = {"control.kp": 91, "control.posture": {"kp": 10, "kd": 7}}  # -7 and -13 six times; -2 and -5 once
     closed = armsim.linearize("iiwa14_tool", overrides=gains).closed_loop

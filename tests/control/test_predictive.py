@@ -85,6 +85,7 @@ def test_without_active_limits_the_command_is_that_of_the_linear_quadratic_regul
 
 
 @pytest.mark.parametrize(("motor", "spring"), [(COIL, 30.0), (QUICK, 0.0), ({**COIL, "efficiency": 0.9}, 0.0)])
+@pytest.mark.handful(1)
 def test_with_an_inductance_it_is_that_of_positions_velocities_and_currents(motor, spring):
     """Of a gear's losses, which are left out without `creep`, nothing changes."""
     scenario, K = scenario_of(predictive(motor, spring)), regulator(*with_current(motor, 0.02, spring))
@@ -102,6 +103,7 @@ def test_with_an_inductance_it_is_that_of_positions_velocities_and_currents(moto
 
 @pytest.mark.parametrize("limit", [3.0, 15.0])
 @pytest.mark.parametrize("coil", [COIL, QUICK])
+@pytest.mark.handful(1)
 def test_late_commands_of_a_motor_with_an_inductance_are_the_bounded_solution_for_the_state_in_which_they_arrive(
     limit, coil
 ):
@@ -122,6 +124,7 @@ def test_late_commands_of_a_motor_with_an_inductance_are_the_bounded_solution_fo
     assert plan == pytest.approx(bounded(*with_current(coil, h), at, n, h, limit), abs=1e-8 * limit)
 
 
+@pytest.mark.slow
 def test_a_current_that_the_model_knows_swings_less_and_one_that_it_does_not_have_is_not_predicted():
     """Of an axis whose current settles in 0.4 s."""
     coil = {**MOTOR, "inductance": 0.2}
@@ -135,6 +138,7 @@ def test_a_current_that_the_model_knows_swings_less_and_one_that_it_does_not_hav
 
 
 @pytest.mark.parametrize(("motor", "spring"), [(None, 30.0), (STIFF, 0.0)])
+@pytest.mark.handful(1)
 def test_late_commands_are_those_of_the_regulator_for_the_state_in_which_they_arrive(motor, spring):
     period, queue, start = 1e-2, [1.3, -0.7, 0.4], np.array([0.4, -1.5])
     law = scenario_of(predictive(motor, spring, delay=len(queue) * period)).command.law
@@ -161,6 +165,7 @@ def test_errors_at_the_end_of_the_horizon_count_for_the_time_that_the_file_says(
 
 
 @pytest.mark.parametrize("delay", [None, 0.05])
+@pytest.mark.handful(1)
 def test_a_reference_is_known_ahead(delay):
     """A radian in half a second: a plan for where the reference is now lags by 0.1 rad, and so does one that arrives late."""
     via = {"via": [[0.0], [1.0]], "times": [0.5, 1.0], "profile": "minimum_jerk"}
@@ -199,6 +204,7 @@ def bounded(A: np.ndarray, B: np.ndarray, start: np.ndarray, n: int, h: float, l
     return lsq_linear(np.vstack(rows), np.concatenate(wanted), (-limit, limit), method="bvls", tol=1e-14).x
 
 
+@pytest.mark.slow
 def test_positions_beyond_the_joint_range_cost_as_the_file_says():
     given = predictive(limit=50, target=[0.5], cost={**COST, "range": 900.0})
     given["robot"]["joints"][0]["limits"] = {"lower": -1.0, "upper": 0.3}
@@ -210,6 +216,7 @@ def test_positions_beyond_the_joint_range_cost_as_the_file_says():
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0])
+@pytest.mark.handful(1)
 def test_in_the_model_dry_friction_and_losses_of_a_gear_decelerate_as_in_closed_form(direction):
     geared = {"Kp": 0.1, "Ra": 1.0, "gear": 10, "efficiency": 0.8}
     given = predictive(geared, creep=1e-6, horizon=0.02, stages=200, output="torque")
@@ -222,6 +229,7 @@ def test_in_the_model_dry_friction_and_losses_of_a_gear_decelerate_as_in_closed_
     assert v == pytest.approx(2.0 * direction + 0.3 * rate, rel=3e-4)  # (h friction / INERTIA)² / v a stage
 
 
+@pytest.mark.slow
 def test_friction_that_the_model_knows_keeps_no_joint_behind_its_reference():
     via = {"via": [[0.0], [2.0]], "times": [0.0, 1.0], "profile": "trapezoid"}
     for motor in (MOTOR, {**MOTOR, "efficiency": 0.7}):
@@ -275,6 +283,7 @@ def test_misses_are_the_same_in_every_engine_and_lane_and_linear_equations_have_
     assert laws[0] == laws[1]
 
 
+@pytest.mark.slow
 def test_with_a_budget_the_summary_tells_how_long_plans_take_and_how_many_take_too_long():
     run = armsim.simulate(two_link(), {"control.budget": 100})
     plans = run.facts.plans
@@ -311,6 +320,7 @@ def test_creep_is_an_angle_where_the_file_has_degrees():
 
 
 @pytest.mark.parametrize("delay", [5e-3, 20e-3])
+@pytest.mark.handful(1)
 def test_with_an_exact_model_a_delay_costs_the_time_until_the_first_command_and_nothing_else(delay):
     """The arm steps as the model does: from the first command on all is as if it had begun there, to the bit."""
     step = {"integrator.method": "semi_implicit_euler", "integrator.dt": 5e-3, "duration": 0.4}
@@ -383,6 +393,7 @@ def test_horizon_and_cost_belong_to_this_law_alone():
         armsim.simulate(axis({"law": "pd", "kp": 10, "kd": 1, "target": [0], "horizon": 1}, initial=pose(0.1)))
 
 
+@pytest.mark.slow
 def test_of_the_changes_tried_none_that_costs_more_is_taken():
     """A plan is at least as good as the one before, also where the model is far from linear."""
     law = scenario_of(two_link(payload={"mass": 0.5})).command.law

@@ -136,6 +136,7 @@ def test_larger_steps_are_tried_where_the_scenarios_own_is_better_than_needed():
     assert found.settings[0].error > 1e-6
 
 
+@pytest.mark.slow
 def test_a_step_that_is_too_large_for_stability_is_unstable_not_an_error():
     found = only("arm5_hold", None, {"integrator.dt": 1e-3, "duration": 1}, 1e-3)
     assert found.verdict == "settled"
@@ -145,6 +146,7 @@ def test_a_step_that_is_too_large_for_stability_is_unstable_not_an_error():
     assert [s.diverged for s in found.settings if s.value <= 5e-4] == [False] * (len(found.settings) - 1)
 
 
+@pytest.mark.slow
 def test_a_chaotic_motion_is_told_apart_over_ten_seconds_and_not_over_one():
     long = only("arm5_hold", None, {**SWING, "duration": 10})
     assert long.verdict == "sensitive"
@@ -222,6 +224,7 @@ def test_all_methods_are_all_that_there_are(monkeypatch):
     assert [method.method for method in armsim.converge("two_link_swing", ["rk4", "rk4"]).methods] == ["rk4"]
 
 
+@pytest.mark.slow
 def test_joints_that_friction_stops_take_its_order_from_a_method():
     # a pendulum whose bearing stops it five times or so, and holds it in the end
     joint = {

@@ -68,7 +68,7 @@ def rebound():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_linear_spring_and_damper_throws_a_body_back_with_its_restitution(method):
     run = armsim.simulate(
         scene(block(), {"stiffness": STIFF, "damping": DAMPING}, method, q=[0.01], qd=[-1.0], dt=2e-5)
@@ -131,6 +131,7 @@ def test_a_pendulum_meets_a_soft_wall_when_it_should():
     assert told == pytest.approx(contact, rel=0.02)  # by the trapezoid rule over the moments
 
 
+@pytest.mark.slow
 def test_a_sliding_block_stops_where_coulombs_friction_stops_it():
     mu, v, k = 0.4, 1.0, 1e5
     friction = {"static": mu, "stiffness": k, "damping": 400}
@@ -172,7 +173,7 @@ def test_a_block_below_the_angle_of_friction_stays_for_a_hundred_seconds(method)
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas", "rk4", "semi_implicit_euler"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_block_above_the_angle_of_friction_slides_with_what_the_cone_leaves(method):
     angle = math.atan(0.5)
     asked = incline(angle, {"static": 0.4, "kinetic": 0.3}, method=method, dt=1e-4, duration=1)
@@ -212,6 +213,7 @@ def test_runs_in_lanes_and_in_python_have_the_bits_of_single_ones():
 # -- shipped scenarios
 
 
+@pytest.mark.slow
 def test_press_comes_to_rest_at_twenty_newtons():
     run = armsim.simulate("press")
     force = run["normal_force_tool_table_N"]
@@ -287,11 +289,13 @@ def test_a_sphere_rolls_without_slip_down_an_incline():
         {"cylinder": {"radius": 1, "height": 0.4}, "xyz": [0, 0, -0.2]},
     ],
 )
+@pytest.mark.handful(1)
 def test_a_point_bounces_on_every_shape_as_on_a_plane(shape):
     run = armsim.simulate(scene(block(), {"stiffness": STIFF, "damping": DAMPING}, shape=shape, q=[0.01], qd=[-1.0]))
     assert run.state[1] == pytest.approx(rebound()[1], rel=1e-8)
 
 
+@pytest.mark.slow
 def test_a_block_slides_down_terrain_as_down_the_plane_that_it_is(tmp_path):
     """A bilinear grid of one slope, whose cells the block crosses without noticing."""
     slope, mu = 0.5, 0.3
@@ -409,6 +413,7 @@ def test_steps_without_contacts_while_all_are_far_change_nothing():
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_candidates_that_stay_far_leave_no_trace_in_an_adaptive_run(method):
     """Nor do their anchors and coefficients: neither the steps that are chosen nor a bit of the motion."""
     friction = {"static": 0.5, "kinetic": 0.4}
@@ -483,6 +488,7 @@ def dynamechs(p, v, duration, dt, surface, mu):
         ([0.6, -0.8, 0.0], 0.4, 0.5, 1e-3),  # has stopped: its anchor is less stretched, by 0.4 m g / k at most
     ],
 )
+@pytest.mark.handful(2)
 def test_a_point_mass_moves_as_on_dynamechs_terrain(velocity, mu, duration, within):
     surface = (STIFF, DAMPING, STIFF, 400.0)
     friction = {"static": mu, "stiffness": STIFF, "damping": 400.0}
@@ -521,6 +527,7 @@ def test_the_summary_tells_first_touch_and_the_largest_force(tmp_path):
 
 
 @pytest.mark.parametrize("restitution", [0.15, 0.5, 0.95])
+@pytest.mark.handful(1)
 def test_a_body_leaves_with_the_restitution_that_is_asked_for(restitution):
     """The effective mass is the whole block; the law is linear, so that without gravity's part the depth does not matter."""
     robot = block("xz", (0, 0, -1e-6))
@@ -537,6 +544,7 @@ def test_the_arms_weight_at_the_place_sinks_in_by_the_sag():
     assert friction.stiffness == pytest.approx(MASS * G / 2e-4)
 
 
+@pytest.mark.slow
 def test_sag_and_restitution_are_those_of_the_pose_at_the_start_of_the_scenario(tmp_path):
     """A robot with its own floor and contact: the scenario's pose decides; saved runs give the same bits."""
     world = {"floor": {"plane": {"point": [0, 0, -1]}, "sag": 1e-4, "restitution": 0.6}}
@@ -615,6 +623,7 @@ def test_a_plate_tips_over_its_lower_end_where_the_weight_passes_it(share, tips)
     assert bool(run["normal_force_base_a_N"][-1] == 0.0) is tips
 
 
+@pytest.mark.slow
 def test_ends_of_a_capsule_are_two_spheres_and_saved_so(tmp_path):
     two = plate(0.3)
     one = {key: value for key, value in two["contacts"][0].items() if key != "capsule"}
