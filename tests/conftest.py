@@ -60,7 +60,7 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     """Of the cases of a test marked `handful(k)`, mark all but k slow; those that stay are spread over all its parameters.
 
-    ARMSIM_SLOW=0/2 leaves every second of the slow tests, 1/2 the others.
+    ARMSIM_SLOW=0/2 leaves every second of the slow tests, 1/2 the others: neighbours, which are alike, are shared out.
     """
     cases = defaultdict(list)
     for item in items:
@@ -79,8 +79,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish(session):
-    """Look for no garbage among what collection has made."""
-    gc.collect()
+    """Look for no garbage among what collection has made, now or later."""
     gc.freeze()
 
 

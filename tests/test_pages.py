@@ -256,6 +256,7 @@ def test_the_fault_of_the_robot_line_by_line_is_what_armsim_says(tmp_path, monke
     assert f"```text\n{fault}\n```" in FILES
 
 
+@pytest.mark.slow
 def test_recording_replaying_and_comparing_go_as_the_page_says(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 

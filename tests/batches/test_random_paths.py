@@ -39,7 +39,7 @@ def near(file: File, path: str, rng: random.Random) -> float:
 
 
 @pytest.mark.parametrize(("config", "method", "width", "seed"), CASES, ids=range(len(CASES)))
-@pytest.mark.slow
+@pytest.mark.handful(EXAMPLES or 1)
 def test_lanes_have_the_bits_of_single_runs_whatever_is_open(config, method, width, seed):
     """A dozen numbers at most, for two runs or three."""
     file, rng = File(config), random.Random(seed)

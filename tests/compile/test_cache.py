@@ -304,6 +304,7 @@ def test_an_entry_depends_on_the_text_and_the_machine():
     assert len({cache.key("ab", "c"), cache.key("a", "bc"), cache.key("abc"), cache.key("abc", "")}) == 4
 
 
+@pytest.mark.slow
 def test_processes_that_compile_the_same_kernel_at_the_same_time_all_get_it(folder):
     program = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"

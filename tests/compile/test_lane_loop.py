@@ -116,6 +116,7 @@ def on_floats(growth: float, spring: float, steps: int):
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8, 16])
+@pytest.mark.handful(3)
 def test_lanes_do_what_the_text_does_on_floats(lanes):
     given = values(19)
     reached, found = carried_out(SteppingLoop(oscillator(), lanes=lanes), given, 50)
@@ -156,6 +157,7 @@ def test_a_block_stops_where_its_first_lane_leaves_and_keeps_the_states_before_a
 
 @pytest.mark.skipif(not X86, reason="other processors than x86-64")
 @pytest.mark.parametrize(("cpu", "lanes"), [("x86-64", 2), ("x86-64", 4), ("haswell", 4), ("haswell", 8)])
+@pytest.mark.handful(2)
 def test_other_instruction_sets_give_the_same_bits(cpu, lanes):
     from armsim.compile.target import host
 

@@ -111,6 +111,7 @@ def nest(x, y):
 
 
 @pytest.mark.parametrize("lanes", WIDTHS)
+@pytest.mark.handful(2)
 def test_loops_within_functions_within_loops_have_the_bits_of_the_text(lanes, evaluate):
     columns = np.random.default_rng(2).uniform(0.1, 6, (2, 32))
     f = trace(nest, ["x", "y"])

@@ -45,7 +45,7 @@ def accelerations(arm, x, algorithm):
 
 @pytest.mark.parametrize("algorithm", ["crba", "aba"])
 @pytest.mark.parametrize("what", CASES)
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_a_number_left_open_gives_the_bits_of_the_number_written_in(what, algorithm, arms, evaluate):
     arm = arms.shipped("arm5")
     names = [f"x{i}" for i in range(15)]

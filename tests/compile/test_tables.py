@@ -78,7 +78,7 @@ def test_cached_code_finds_the_slope_of_a_table_with_the_table():
 
 
 def test_tables_live_as_long_as_the_code():
-    n = 100_000
+    n = 10_000
     ir = kernel(Table(range(n), [1.0] * n, "zero")).ir
     library = compiled(lambda: ir, host(), ir, lambda: [Table(range(n), [1.0] * n, "zero")])
     gc.collect()

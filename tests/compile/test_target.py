@@ -54,7 +54,7 @@ def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(p
             assert bits(other.peaks) == bits(runs[0].peaks)
 
 
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_the_plants_of_these_tests_do_move(plant, drive):
     body, q, qd, sample_every = plant
     result = drive(NativeEngine(LoopPlan.of(body, DT)), body, q, qd, 300, (1, 2000), 50, sample_every)
@@ -87,6 +87,7 @@ def everything():
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8, 16])
+@pytest.mark.handful(3)
 def test_every_width_gives_the_same_bits(lanes, evaluate):
     rng = np.random.default_rng(2)
     columns = rng.uniform(-3, 3, (3, 160))
@@ -103,7 +104,7 @@ def test_every_width_gives_the_same_bits(lanes, evaluate):
 
 @pytest.mark.parametrize("lanes", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("algorithm", ["crba", "aba"])
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_forward_dynamics_has_the_same_bits_in_every_width_and_on_numbers(lanes, algorithm, arms, evaluate):
     arm = arms.serial("RPRR")
 

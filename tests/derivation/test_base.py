@@ -60,6 +60,7 @@ def test_the_puma_560_has_36_base_parameters_and_four_armatures_of_their_own():
     assert found.rank == len(found.parameters) == 36 + 4
 
 
+@pytest.mark.slow
 def test_base_parameters_carry_all_that_joint_forces_depend_on():
     # joint forces from the columns of the base parameters alone
     found, arm = base_parameters("arm5"), armsim.load_robot("arm5", engine="python")

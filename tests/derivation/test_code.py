@@ -74,7 +74,7 @@ def test_printed_c_compiles_without_warning_and_is_the_engine(derived, engine, n
 
 @needs("gfortran")
 @pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_printed_fortran_compiles_as_standard_fortran_and_is_the_engine(derived, engine, name, tmp_path):
     d, arm = derived(name), engine(name)
     module, n = d.module, engine(name).arm.n
@@ -124,7 +124,7 @@ def test_printed_python_needs_nothing_but_python(derived, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["two_link", "arm5", "branches"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_latex_compiles_or_where_there_is_no_tex_is_balanced_and_of_known_commands(derived, name, tmp_path):
     text = derived(name).to("latex")
     if shutil.which("pdflatex"):

@@ -100,7 +100,7 @@ def test_forward_dynamics_of_the_thesis_arm_takes_a_quarter_of_the_thesis_operat
 
 @pytest.mark.parametrize("name", ["rr", "polar", "arm5", "jaws"])
 @pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_operations_are_counted_as_they_stand_in_the_printed_program(derived, operations, name, function):
     d = derived(name)
     counted = d.operations[function]
@@ -181,6 +181,7 @@ def test_an_arm_too_large_for_a_closed_form_gets_its_recursion_and_is_compared_a
 
 
 @pytest.mark.parametrize("name", ["arm5", "puma560"])
+@pytest.mark.handful(1)
 def test_points_tell_a_small_fault_of_either_derivation(monkeypatch, name):
     arm = exact_arm(load_robot_file(name).document)
     assert agreement.compare_points(arm)[0].difference == 0.0
@@ -238,6 +239,7 @@ def test_symbols_that_are_none_are_refused(symbols, told):
     told(refused.value)
 
 
+@pytest.mark.slow
 def test_parameters_may_have_any_name(tmp_path):
     names = {"c1": 0.4, "q1": 0.3, "r1": 0.2, "lambda": 0.1, "x1": 0.7, "tau1": 1.5, "M": 2.5, "m": 0.5, "ℓ": 0.5}
     joint = {
@@ -257,6 +259,7 @@ def test_parameters_may_have_any_name(tmp_path):
             subprocess.run([compiler, "-fsyntax-only", "-Werror", tmp_path / f"arm.{ending}"], cwd=tmp_path, check=True)
 
 
+@pytest.mark.slow
 def test_friction_and_stops_are_said_to_be_left_out(derived):
     assert derived("arm5").notes == ["Without the stops of the file."]
     assert derived("two_link").notes == []

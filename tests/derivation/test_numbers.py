@@ -64,7 +64,7 @@ def test_powers_of_pi_in_numbers_are_derived_as_the_engine_has_them(given, tmp_p
         "(1.0000001**64/1.0000001**63)**64",
     ],
 )
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_number_whose_exact_value_is_long_counts_as_the_double_that_it_is(mass):
     robot = arm(mass, pitch="")
     robot["joints"][0]["bodies"].append({"point": {"mass": 1, "center": [0.1, 0, 0]}})
@@ -73,6 +73,7 @@ def test_a_number_whose_exact_value_is_long_counts_as_the_double_that_it_is(mass
     assert len(derivation.to("latex")) < 10_000
 
 
+@pytest.mark.slow
 def test_parameters_that_square_each_other_end_as_doubles():
     squares = {"p0": 1.0001} | {f"p{i}": f"p{i - 1}*p{i - 1}" for i in range(1, 13)}
     assert armsim.derive(arm("p12", pitch="", parameters=squares), symbols=[]).checks

@@ -152,6 +152,7 @@ def test_a_tree_too_large_for_a_closed_form_is_compared_at_points(monkeypatch, g
         agreement.compare_points(d.exact)
 
 
+@pytest.mark.slow
 def test_the_table_of_coordinates_shows_carriers_and_what_followers_do(derived, told):
     for name in ("jaws", "two_link"):
         told(derived(name).to("text").partition("\n\nSines and cosines")[0])
@@ -163,6 +164,7 @@ def test_numbers_of_a_coupling_may_be_symbols(given):
     assert found.arm.links[1].mimic.offset == found.symbols["x"]
 
 
+@pytest.mark.slow
 def test_constants_of_a_coupling_say_what_they_are(monkeypatch, given):
     monkeypatch.setattr(motion, "MOST_TERMS", 3)  # a recursion, whose constants are the file's
     meanings = {constant["name"]: constant["meaning"] for constant in armsim.derive(given("jaws")).constants}

@@ -114,7 +114,7 @@ def test_documents_are_read_only_and_show_what_they_say(tmp_path):
 
 
 @pytest.mark.parametrize("path", [*ROBOTS, *CONFIGS], ids=lambda path: path.stem)
-@pytest.mark.handful(28)
+@pytest.mark.handful(7)
 def test_a_file_that_is_read_and_written_is_the_same_to_the_byte(path):
     load = load_robot_file if path.parent.name == "robots" else load_scenario_file
     load = load_study_file if path.name.endswith(".study.yaml") else load
@@ -311,6 +311,7 @@ def test_documents_that_say_the_same_are_equal(tmp_path):
     assert len(robot.joints) == 1
 
 
+@pytest.mark.slow
 def test_a_study_made_in_python_is_carried_out(tmp_path):
     study = document.Study(scenario="two_link_hold", vary={"control.kp[0]": np.array([90, 120])}, measure=["iae"])
     runs = armsim.sweep(study.replaced(set={"duration": 0.1}), folder=tmp_path / "one")

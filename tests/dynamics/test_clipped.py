@@ -140,6 +140,7 @@ def test_the_solution_is_the_only_combination_of_sides_that_satisfies_the_law(n,
             assert np.allclose(force, f[c], rtol=0, atol=1e-10 * scale)
 
 
+@pytest.mark.slow
 def test_all_guesses_lead_to_the_same_solution(rounds):
     p = problems(np.random.default_rng(3), 3, 60)
     for c in range(60):

@@ -603,6 +603,7 @@ def plate(edge, angle=0.0):
     return scene(robot, surface, "rodas", q=[0.0, 0.02, 0.0], contacts=[contact], duration=1.0)
 
 
+@pytest.mark.slow
 def test_a_capsule_rests_on_its_ends_by_the_law_of_the_lever():
     edge = 0.3
     run = armsim.simulate({**plate(edge), "integrator": {"method": "rodas", "rtol": 1e-8}})
@@ -613,7 +614,7 @@ def test_a_capsule_rests_on_its_ends_by_the_law_of_the_lever():
 
 
 @pytest.mark.parametrize(("share", "tips"), [(0.97, False), (1.03, True)])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_plate_tips_over_its_lower_end_where_the_weight_passes_it(share, tips):
     """The weight passes the lower end's place of contact where tan(angle) is its distance by the height of the mass."""
     edge, height = 0.1, 0.15 + 0.02
@@ -691,7 +692,7 @@ def valley(tmp_path):
 
 @pytest.mark.parametrize("friction", [None, {"static": 0.3, "damping": 600}])
 @pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_point_comes_to_rest_in_the_crease_of_a_valley_by_a_fixed_step(tmp_path, method, friction):
     """By rk54 it takes 45 million steps with friction, and thousands without: of that it is warned."""
     surface = {"stiffness": 1e5, "damping": 600, **({"friction": friction} if friction else {})}

@@ -41,7 +41,7 @@ def pushed(method: str, friction=None, axes="world"):
 @pytest.mark.parametrize("friction", [None, {"coulomb": 0.5}], ids=["smooth", "dry"])
 @pytest.mark.parametrize("axes", ["world", "local"])
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_a_force_gives_its_impulse_from_its_first_step_to_the_one_before_its_end(method, axes, friction):
     run = pushed(method, friction, axes)
     force = sum(F * ((run.t >= begin - H / 9) & (run.t < (end or 1) - H / 9)) for F, begin, end in PUSHES)

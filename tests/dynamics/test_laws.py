@@ -47,7 +47,7 @@ def test_the_gradient_of_the_potential_energy_is_the_gravity_torque(arm, motion,
     assert close(exact_gradient(arm, lambda x: potential_energy(arm, x), q), gravity_torque(arm, q))
 
 
-@pytest.mark.handful(14)
+@pytest.mark.handful(3)
 def test_inverse_dynamics_is_lagranges_equation(arm, motion, mass, exact_gradient):
     q, qd, qdd = motion(arm)
     dM = exact_gradient(arm, lambda x: mass(arm, x), q)
@@ -57,7 +57,7 @@ def test_inverse_dynamics_is_lagranges_equation(arm, motion, mass, exact_gradien
     assert close(rnea(arm, q, qd, qdd), mass(arm, q) @ qdd + Mdot @ qd - dT + dV)
 
 
-@pytest.mark.handful(14)
+@pytest.mark.handful(3)
 def test_Mdot_minus_twice_C_is_skew(arm, motion, mass, exact_gradient):
     q, qd, _ = motion(arm)
     dM = exact_gradient(arm, lambda x: mass(arm, x), q)
@@ -71,7 +71,7 @@ def test_Mdot_minus_twice_C_is_skew(arm, motion, mass, exact_gradient):
     assert close(qd @ Mdot @ np.array(qd), 2 * np.dot(qd, velocity_terms), scale=np.abs(Mdot).max())
 
 
-@pytest.mark.handful(14)
+@pytest.mark.handful(3)
 def test_power_in_is_the_rate_of_energy(arm, motion, mass, exact_gradient):
     q, qd, tau = motion(arm)
     qdd = forward_dynamics(arm, q, qd, tau)

@@ -42,7 +42,7 @@ def test_forces_are_the_derivative_of_kinetic_less_potential_energy(arm, motion,
     assert close(momenta_and_forces(arm, q, qd)[1], slopes)
 
 
-@pytest.mark.handful(14)
+@pytest.mark.handful(3)
 def test_momenta_change_by_joint_forces_and_the_derivative_of_the_lagrangian(arm, motion, mass, exact_gradient):
     q, qd, qdd = motion(arm)
     Mdot = np.einsum("kij,k->ij", exact_gradient(arm, lambda x: mass(arm, x), q), qd)

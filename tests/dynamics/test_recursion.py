@@ -44,7 +44,7 @@ ARMS = {
 
 
 @pytest.mark.parametrize("name", ARMS)
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_scans_have_the_bits_of_unrolled_recursions_on_numbers_in_scalars_and_in_lanes(name, monkeypatch, evaluate):
     arm, _ = read_robot(ARMS[name])
     rows = [np.random.default_rng(k).uniform(-2.0, 2.0, 3 * arm.n).tolist() for k in range(9)]
@@ -64,6 +64,7 @@ def test_scans_have_the_bits_of_unrolled_recursions_on_numbers_in_scalars_and_in
 
 
 @pytest.mark.parametrize("name", ["tree 10", "large tree"])
+@pytest.mark.handful(1)
 def test_rolled_mass_matrices_and_momenta_have_the_bits_of_numbers(name, monkeypatch, evaluate):
     arm, _ = read_robot(ARMS[name])
     rows = [np.random.default_rng(k).uniform(-2.0, 2.0, 2 * arm.n).tolist() for k in range(3)]
@@ -130,6 +131,7 @@ def test_the_text_of_a_recursion_does_not_grow_with_the_arm_but_for_its_joints()
 
 
 @pytest.mark.parametrize("question", [rnea, aba], ids=["rnea", "aba"])
+@pytest.mark.handful(1)
 def test_jacobians_of_scans_have_the_entries_of_unrolled_recursions(question, monkeypatch, evaluate):
     arm, _ = read_robot(large(5, "tree"))
     row = np.random.default_rng(1).uniform(-1.0, 1.0, 15).tolist()

@@ -68,6 +68,7 @@ def test_mass_matrix_and_bias_of_arm5_are_those_of_dynamechs(arm5, reference):
 
 
 @pytest.mark.parametrize("algorithm", ["crba", "aba"])
+@pytest.mark.handful(1)
 def test_motors_on_arm5_accelerate_it_as_in_dynamechs(algorithm, arm5, reference):
     points = reference("fd_motor_points")
     found = []

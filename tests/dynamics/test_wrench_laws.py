@@ -54,6 +54,7 @@ def tightly(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(3)
 def test_a_mass_on_a_spring_swings_about_its_rest(method):
     k, rest, q, v = 50.0, 0.3, -0.2, 1.5
     spring = {"stiffness": k, "rest": rest}
@@ -129,7 +130,7 @@ def test_linear_equations_have_a_springs_stiffness():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_force_by_position_and_velocity_is_a_spring_and_a_friction(method):
     start = {"initial": {"q": [0.4], "qd": [-1.0]}, "log": {"every": 0.1}, **tightly(method)}
     outside = scenario(slider(), method, external=at_tool("-50*(x_tool - 0.1) - 3*vx_tool"), **start)
@@ -141,6 +142,7 @@ def test_a_force_by_position_and_velocity_is_a_spring_and_a_friction(method):
 
 
 @pytest.mark.parametrize("engine", ["llvm", "python"])
+@pytest.mark.handful(1)
 def test_a_force_at_a_frame_is_felt_through_its_transposed_jacobian(engine):
     frames = {"mid": {"link": "R3", "xyz": [0.05, -0.1, 0.2], "rpy": [0.3, -0.5, 0.7]}}
     law = {"force": ["2*x_mid - vz_mid", "q_R2*t", "wy_mid"], "moment": ["z_tool", 0, "qd_R3"], "axes": "local"}
@@ -183,7 +185,7 @@ def bounced(run, wall=0.3, k=1e4, v=2.0):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_wall_is_met_and_left_where_it_stands(method):
     force = at_tool("where(x_tool > 0.3, -1e4*(x_tool - 0.3), 0)")
     asked = scenario(slider(), method, external=force, initial={"qd": [2]}, duration=0.4, log={"every": 1e-2})
@@ -244,6 +246,7 @@ def test_a_target_is_held_against_a_force_that_follows_the_motion():
     assert armsim.simulate(asked).q[-1, 0] == pytest.approx(0.2, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_run_with_forces_at_frames_reads_back_as_it_was_saved(tmp_path):
     wrist = {"name": "box", "frame": "wrist", "body": {"box": {"size": [0.1, 0.1, 0.1], "mass": 0.2}}, "from": 0.01}
     asked = {

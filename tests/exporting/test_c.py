@@ -38,6 +38,7 @@ def test_its_header_is_taken_by_cpp(exported, tmp_path):
 
 
 @needs("gcc")
+@pytest.mark.slow
 def test_sanitizers_find_nothing_in_a_thousand_steps(exported, tmp_path):
     folder = exported("everything", "c")
     (tmp_path / "steps.c").write_text("""\
@@ -59,6 +60,7 @@ int main(void)
 
 
 @needs("gcc", "make")
+@pytest.mark.slow
 def test_the_makefile_builds_the_libraries_and_runs_the_test(tmp_path):
     library.export("rr", "c", tmp_path, ["fd"], fma="hardware")
     assert succeeds(["make", "test", "shared"], tmp_path).count("rr: 2 calls, 0 wrong numbers") == 1
@@ -66,6 +68,7 @@ def test_the_makefile_builds_the_libraries_and_runs_the_test(tmp_path):
 
 
 @needs("gcc", "cmake")
+@pytest.mark.slow
 def test_cmake_builds_it_and_its_test_passes(tmp_path):
     library.export("rr", "c", tmp_path, ["fd"])
     succeeds(["cmake", "-S", ".", "-B", "build"], tmp_path)
@@ -109,6 +112,7 @@ def test_the_header_names_every_state_and_input_with_its_unit(tmp_path):
 
 
 @needs("gcc")
+@pytest.mark.slow
 def test_open_numbers_are_a_structure_with_the_values_of_the_file(tmp_path):
     done = library.export("arm5_hold", "c", tmp_path, ["step"], ["control.kp", "robot.joints[R1].motor.Ra"])
     assert [item.value for item in done.numbers] == [60, 60, 60, 20, 20, 1]

@@ -75,6 +75,7 @@ def test_exported_derivatives_have_the_bits_of_the_library(tmp_path, method, cre
     assert np.array(found).tobytes() == expected.tobytes()
 
 
+@pytest.mark.slow
 def test_casadi_finds_the_same_derivatives_of_the_exported_step(tmp_path, monkeypatch):
     ca = pytest.importorskip("casadi")
     armsim.export(SMOOTH, "casadi", tmp_path / "out", ["derivatives"], dt=1e-3, inputs="torque")

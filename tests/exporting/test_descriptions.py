@@ -84,7 +84,7 @@ def test_pinocchio_reads_the_urdf_as_the_same_arm(robot, tmp_path):
 
 
 @pytest.mark.parametrize("robot", robots(*TREES))
-@pytest.mark.handful(4)
+@pytest.mark.handful(1)
 def test_mujoco_reads_the_mjcf_as_the_same_arm(robot, tmp_path):
     mujoco = pytest.importorskip("mujoco")
     model = mujoco.MjModel.from_xml_string(described(robot, "mjcf", tmp_path))
@@ -226,7 +226,7 @@ def test_mujoco_has_the_friction_springs_and_motors_of_the_arm(tmp_path):
 
 
 @pytest.mark.parametrize("robot", robots(*TREES))
-@pytest.mark.handful(13)
+@pytest.mark.handful(4)
 def test_inertias_that_a_body_can_have_give_the_same_equations(robot):
     """Of the Puma two links need others: what is published was measured in sums."""
     arm = read_robot(robot)[0]
@@ -315,7 +315,7 @@ def same_arm(found, expected) -> None:
 @pytest.mark.parametrize("to", ["mdh", "dh"])
 @pytest.mark.parametrize("convention", ["mdh", "dh", "origin"])
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_any_arm_has_rows_of_either_convention(seed, convention, to, tmp_path):
     robot = chain(seed, convention)
     done = armsim.export(robot, to, tmp_path / "chain.yaml")
@@ -325,7 +325,7 @@ def test_any_arm_has_rows_of_either_convention(seed, convention, to, tmp_path):
 
 @pytest.mark.parametrize("to", ["mdh", "dh"])
 @pytest.mark.parametrize("robot", [*SHIPPED, pytest.param(ODD, id="odd")])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_robot_by_other_rows_is_the_same(robot, to, tmp_path):
     done = armsim.export(robot, to, tmp_path / "robot.yaml")
     same_arm(done.files[0], robot)
@@ -379,7 +379,7 @@ def agree(one, other) -> bool:
 
 
 @pytest.mark.parametrize("robot", [*robots(*TREES), pytest.param(ODD, id="odd")])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_out_and_in_again_it_is_the_same_arm(robot, tmp_path):
     urdf = pytest.importorskip("armsim.importing.urdf")
     imported = pytest.importorskip("armsim.importing.imported")

@@ -171,7 +171,7 @@ without_casadi = pytest.mark.skipif(find_spec("casadi") is None, reason="casadi 
         pytest.param("casadi", "none", False, marks=without_casadi),
     ],
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_no_language_rewrites_what_is_computed(language, fma, single, tmp_path):
     style = Style(fma, single)
     for name, text in LANGUAGES[language](style).files(model(style, language == "casadi")).items():

@@ -100,6 +100,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_all_files_that_a_scenario_is_read_from_are_among_its_sources():
     names = shipped_names("configs")
     done = subprocess.run([sys.executable, "-c", PROGRAM, *names], capture_output=True, text=True, check=True)

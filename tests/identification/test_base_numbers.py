@@ -71,7 +71,7 @@ def written_with(robot, estimates, base, folder) -> Robot:
 
 
 @pytest.mark.parametrize(("name", "share"), [("two_link", 0.05), ("elbow", 0.05), ("puma560", 0.005)])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_numbers_found_come_back_as_links_that_can_exist_with_the_same_torques(name, share, tmp_path):
     """Beside the other numbers of the file they are those of no body."""
     robot = elbow() if name == "elbow" else name

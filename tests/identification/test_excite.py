@@ -112,6 +112,7 @@ def test_numbers_that_no_motion_shows_are_named(short_search):
     assert np.isinf([number.deviation for number in found.numbers]).all()
 
 
+@pytest.mark.slow
 def test_twice_the_motion_promises_intervals_shorter_by_the_root_of_two_and_twice_the_noise_twice_as_long(
     short_search, monkeypatch
 ):

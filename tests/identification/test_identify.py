@@ -241,6 +241,7 @@ def test_what_is_left_of_a_true_model_is_white_and_of_a_wrong_one_is_not():
     assert (right.explained, wrong.explained) == (True, False)
 
 
+@pytest.mark.slow
 def test_numbers_do_not_depend_on_how_many_threads_share_the_windows(monkeypatch):
     log = logged(rod(), noise=3e-4, bits=12, late=1, offset=0.01)
     told = []

@@ -139,7 +139,7 @@ def test_rows_of_the_hold_follow_its_truth_over_six_decades(reference):
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_ten_thousand_rows_take_no_more_steps_than_one(method):
     """And are within 3e-7 rad of the same at 1e-11 at every one."""
     taken = {}

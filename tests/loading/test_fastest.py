@@ -221,6 +221,7 @@ def jerks(motion, parts=9):
     return np.array([sum(x * k * (k - 1) * (k - 2) * t ** (k - 3) for k, x in enumerate(of) if k > 2) for of in c]).T
 
 
+@pytest.mark.slow
 def test_bounded_jerk_makes_a_motor_slower_by_less_the_more_there_is_and_neither_is_exceeded():
     limits = {"motor": {"Kp": 4.0, "Ra": 2.0, "limits": {"voltage": 12.0}}}
     free, ends = end_of(slider({}, limits)), []

@@ -1,4 +1,4 @@
-"""Moments of runs on floats, and measures gathered over them."""
+"""Moments of runs, and measures gathered over them on floats."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from armsim.loading import scenario_of
 from armsim.measures import Moment, measures_of
 from armsim.simulation.loop_plan import plant_of_run
 from armsim.stability.method_choice import with_method
+from tests.steps import compiled_step
 
 
 @pytest.fixture(scope="session")
 def moments():
-    """The plant of a scenario, and the moments of its run on floats."""
+    """The plant of a scenario, and the moments of its run: steps of machine code, moments of floats."""
 
     def run(scenario, overrides=None):
         scenario = with_method(scenario_of(scenario, overrides))
         plant = plant_of_run(scenario)
         state = plant.initial_state(scenario.initial_q, scenario.initial_qd, scenario.landing)
-        found = []
+        step, found = compiled_step(plant, scenario.dt), []
         for k in range(scenario.clock.steps + 1):
             t = scenario.clock.at(k)
             if plant.sampled and k % scenario.clock.sample_every == 0:
                 state = plant.sample(t, state)
             found.append(Moment(plant, t, state, scenario.dt, scenario.initial_q))
             if k < scenario.clock.steps:
-                state = plant.step(t, state, scenario.dt)
+                state = step(t, state)
         return plant, found
 
     return run

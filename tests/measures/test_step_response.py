@@ -13,7 +13,7 @@ from armsim.plant import Plant
 from tests.controllers import feedback
 
 START, TARGET, T = 0.3, 1.5, 0.2  # rad, rad, s
-DURATION, STEPS = 2.0, 4000
+DURATION, STEPS = 2.0, 2000
 DT = DURATION / STEPS
 
 

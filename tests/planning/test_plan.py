@@ -17,7 +17,7 @@ from tests.planar import planar
 
 
 @pytest.mark.parametrize(("intervals", "duration"), [(40, 1), (50, 1), (80, 1), (100, 1), (100, 1.5)])
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_one_motor_swings_two_links_up(intervals, duration):
     found = armsim.plan("pendubot_swingup", {"plan.intervals": intervals, "duration": duration})
     assert found.status == "solved"
@@ -28,6 +28,7 @@ def test_one_motor_swings_two_links_up(intervals, duration):
     assert (found.u[:, 1] == 0.0).all()
 
 
+@pytest.mark.slow
 def test_an_arm_picks_up_lifts_over_a_ball_and_puts_down_within_its_voltage():
     found = armsim.plan("arm5_plan")
     assert found.status == "solved"

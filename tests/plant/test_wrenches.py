@@ -82,7 +82,7 @@ def arm():
 
 @pytest.mark.parametrize("method", ["rk4", "rodas", "rk54", "implicit_midpoint"])
 @pytest.mark.parametrize("external", [(PUSH, PULL), (LAW, PULL)], ids=["given", "following"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_along_the_axis_a_joint_transmits_what_acts_on_it_less_what_its_rotor_takes(method, external, arm):
     run = armsim.simulate(scenario(method, external=external))
     assert max(abs(run["tau_limit_R1_Nm"])) > 1
@@ -95,7 +95,7 @@ def test_along_the_axis_a_joint_transmits_what_acts_on_it_less_what_its_rotor_ta
 
 
 @pytest.mark.parametrize("method", ["rk4", "rodas", "rk54", "implicit_midpoint"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_forces_that_follow_the_motion_load_bearings_and_sensors_like_others(method, arm):
     run = armsim.simulate(scenario(method, external=[LAW, PULL]))
     robot = armsim.load_robot(run.scenario.file.robot.document)

@@ -31,11 +31,11 @@ CASES = {
     "external": scenario("semi_implicit_euler", external=LOADS),
     "computed": scenario(control=COMPUTED),
     "sampled": scenario("semi_implicit_euler", "chain", control={**COMPUTED, "period": 2e-3}),
-    "adaptive": scenario("rk54", control=HOLD),
+    "adaptive": scenario("rk54", control=HOLD, duration=2 * DT),
     "implicit": scenario("velocity_implicit", control=HOLD),
 }
 IMPLICIT = {
-    "rodas": scenario("rodas", control=HOLD),
+    "rodas": scenario("rodas", control=HOLD, duration=2 * DT),
     "midpoint": scenario("implicit_midpoint", external=LOADS),
 }
 
@@ -58,6 +58,7 @@ def test_machine_code_of_implicit_methods_has_the_bits_of_floats(name):
     same_bits(IMPLICIT[name])
 
 
+@pytest.mark.slow
 def test_lanes_with_numbers_left_open_have_the_bits_of_single_runs():
     paths = "robot.joints[J3].friction.viscous", "robot.joints[J5].bodies[0].inertia.mass"
     values = {paths[0]: [0.1, 0.2, 0.3], paths[1]: [0.5, 0.6, 0.7]}

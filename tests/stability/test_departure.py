@@ -31,10 +31,10 @@ def test_a_gain_of_the_wrong_sign_is_found_whatever_the_step_and_whoever_blows_u
     assert found["since"] <= 0.05
 
 
-@pytest.mark.parametrize("method", ["rk4", "rk54", "rodas", "velocity_implicit", "implicit_midpoint"])
+@pytest.mark.parametrize("method", ["rk4", "rodas", "velocity_implicit", "implicit_midpoint"])
 @pytest.mark.handful(1)
 def test_it_is_found_with_every_method(method):
-    own = {} if method in ("rk54", "rodas") else {"dt": 1e-4}
+    own = {} if method == "rodas" else {"dt": 1e-4}
     found = diverged("arm5_hold", {"control.kp[0]": -80, "integrator": {"method": method, **own}})
     assert found["motion"]["joint"] == "R1"
 

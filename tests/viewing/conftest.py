@@ -9,13 +9,20 @@ from tests.viewing.browser import Browser, found
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory):
+def window(tmp_path_factory):
     """A window of Chromium."""
     if found() is None:
         pytest.skip("no Chromium with a debugging pipe here")
-    window = Browser(tmp_path_factory.mktemp("chromium"))
+    opened = Browser(tmp_path_factory.mktemp("chromium"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def browser(window):
+    """The window, which draws nothing any more once the test has ended."""
     yield window
-    window.close()
+    window.call("Page.navigate", url="about:blank")
 
 
 @pytest.fixture(scope="session")

@@ -44,6 +44,7 @@ def test_forces_of_a_run_are_arrows_from_the_contact_in_their_ratio(browser, tmp
     assert browser.run("armsim.world.grid.visible") is False  # the table's pane stands in for the ground
 
 
+@pytest.mark.slow
 def test_a_simulation_in_the_page_draws_its_contacts_force(browser, tmp_path):
     armsim.view("wipe", tmp_path / "live.html")
     sound(browser, tmp_path / "live.html")

@@ -63,6 +63,7 @@ def test_a_slider_that_is_asked_for_changes_its_number_and_a_solid_payload_its_d
     assert np.abs(np.array(states[:10]) - [*run.q[-1], *run.qd[-1]]).max() < UNFUSED
 
 
+@pytest.mark.slow
 def test_a_gripper_runs_in_its_page_with_a_force_at_the_finger_that_follows(browser, tmp_path):
     q = [0.2, -1.0, 0.2, 0.1, 0.3, 0.02]
     control = {"law": "pd", "output": "torque", "target": q, "kp": [60] * 5 + [300], "kd": [6] * 5 + [30]}
@@ -137,6 +138,7 @@ def test_a_force_of_the_scenario_is_drawn_while_it_acts(browser, tmp_path):
     assert seen == [False, True, False]
 
 
+@pytest.mark.slow
 def test_the_ball_is_where_the_reference_is(browser, tmp_path):
     armsim.view("arm5_move", tmp_path / "page.html")
     sound(browser, tmp_path / "page.html")
@@ -147,6 +149,7 @@ def test_the_ball_is_where_the_reference_is(browser, tmp_path):
     assert np.abs(np.array(browser.run("armsim.world.extras.reference[0].position.toArray()")) - place).max() < SINGLE
 
 
+@pytest.mark.slow
 def test_every_payload_of_a_list_has_a_slider_of_what_it_weighs(tmp_path):
     ball = {"name": "ball", "body": {"sphere": {"radius": 0.05, "density": 900}}, "to": 0.5}
     payload = [{"name": "box", "mass": 0.3, "from": 0.1}, ball]

@@ -57,6 +57,7 @@ def test_a_page_of_1001_rows_is_below_a_megabyte_and_a_half(run_page, reach):
     assert run_page.stat().st_size < 1.5e6
 
 
+@pytest.mark.slow
 def test_two_runs_share_a_page_and_each_has_its_own_poses(browser, tmp_path, reach):
     other = armsim.simulate("arm5_reach", {"control.kp[0]": 20})
     armsim.view([reach, other], tmp_path / "both.html")
@@ -82,7 +83,7 @@ def test_sliders_of_a_robot_give_the_torques_that_hold_it(browser, robot_page):
 
 
 @pytest.mark.parametrize("given", ["arm5_gripper", "torso", 22, 40])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_tree_stands_where_armsim_has_it_and_has_sliders_of_what_leads(browser, tmp_path, given):
     if isinstance(given, int):
         file = tree(given)
@@ -110,6 +111,7 @@ def test_a_tree_stands_where_armsim_has_it_and_has_sliders_of_what_leads(browser
     assert np.abs(axes - [[*map(float, axis)] for axis in own]).max() < SINGLE
 
 
+@pytest.mark.slow
 def test_the_page_of_a_gripper_moves_both_fingers_and_has_units_of_each_joint(browser, tmp_path):
     run = armsim.simulate("arm5_gripper_pick", {"log.every": 0.05})
     armsim.view(run, tmp_path / "page.html", degrees=True)
@@ -186,7 +188,7 @@ def test_no_text_within_data_can_end_a_script():
 
 
 @pytest.mark.parametrize("page", ["run_page", "robot_page", "live"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_every_control_has_a_name_and_fits_on_a_phone(browser, page, request):
     browser.resize(390, 844, dark=True)
     try:
@@ -221,7 +223,7 @@ def test_moving_pictures_give_pixels_away_until_they_keep_pace_and_get_them_back
 
 @pytest.mark.parametrize("page", ["run_page", "robot_page", "live"])
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_the_whole_arm_is_in_view_at_first(browser, page, size, request):
     browser.resize(*size)
     try:
@@ -257,6 +259,7 @@ def test_without_webgl_a_page_has_all_but_the_picture_and_says_so(browser, run_p
     assert not browser.run("document.getElementById('blind').checkVisibility()")
 
 
+@pytest.mark.slow
 def test_a_dark_page_is_printed_light_with_a_picture_of_the_arm(browser, run_page):
     browser.resize(800, 560, dark=True)
     try:
