@@ -56,6 +56,7 @@ SMOOTH = {
 
 
 @pytest.mark.parametrize("text", SMOOTH.values(), ids=SMOOTH)
+@pytest.mark.handful(5)
 def test_derivatives_are_those_that_sympy_finds(text, evaluate):
     x, y = sympy.symbols("x y")
     exact = [sympy.lambdify((x, y), sympy.diff(text(x, y), s), "mpmath") for s in (x, y)]

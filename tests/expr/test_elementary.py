@@ -47,6 +47,7 @@ def near_right_angles(every: int) -> list[float]:
 
 
 @pytest.mark.parametrize("name", ["sin", "cos"])
+@pytest.mark.handful(1)
 def test_sine_and_cosine_are_within_two_ulp_at_random_angles(name, evaluate):
     rng = random.Random(1)
     points = [rng.uniform(-1e6, 1e6) for _ in range(4000)] + [rng.uniform(-4, 4) for _ in range(4000)]
@@ -55,6 +56,7 @@ def test_sine_and_cosine_are_within_two_ulp_at_random_angles(name, evaluate):
 
 
 @pytest.mark.parametrize("name", ["sin", "cos"])
+@pytest.mark.handful(1)
 def test_sine_and_cosine_are_within_two_ulp_next_to_multiples_of_a_right_angle(name, evaluate):
     points = near_right_angles(every=173)
     assert worst(evaluate, getattr(expr, name), getattr(mpmath, name), points, NEAR_ZERO) <= ULPS

@@ -24,6 +24,7 @@ def test_a_held_table_keeps_a_value_until_the_next_abscissa():
 @pytest.mark.parametrize("hold", ["zero", "linear"])
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1000])
 @pytest.mark.parametrize("lanes", [1, 4])
+@pytest.mark.handful(12)
 def test_a_compiled_table_gives_the_bits_of_the_interpreted_one(hold, size, lanes, evaluate):
     rng = random.Random(size)
     x = sorted(rng.uniform(-5, 5) for _ in range(size))

@@ -41,7 +41,7 @@ def stays(path):
 
 
 @pytest.mark.parametrize("link", ["R4", "L4"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_of_a_tree_the_way_is_that_of_the_link_with_the_tool(tmp_path, link):
     integrator = {"method": "semi_implicit_euler", "dt": 1e-3}
     run = armsim.simulate("torso_reach", {"duration": 1.6, "robot.tool.link": link, "integrator": integrator})
@@ -114,6 +114,7 @@ def test_two_runs_are_drawn_the_second_pale(run, tmp_path):
         animate([run] * 3, tmp_path / "three.gif")
 
 
+@pytest.mark.slow
 def test_runs_that_ended_early_are_shown_as_far_as_they_went(tmp_path):
     run = armsim.simulate("arm5_hold", {"integrator.dt": 4e-3, "log.every": 4e-3}, force_step=True)
     assert run.status == "diverged"

@@ -52,6 +52,7 @@ def test_guides_have_the_slopes_of_whole_orders_each_once(drawn):
     assert [text.get_text() for text in left.texts if text.get_text().startswith("order")] == ["order 1", "order 4"]
 
 
+@pytest.mark.slow
 def test_unstable_steps_the_wish_and_the_own_step_are_marked(drawn):
     left, right = drawn(method("rk4", 4)).axes
     assert "unstable" in [text.get_text() for text in left.texts]
@@ -62,6 +63,7 @@ def test_unstable_steps_the_wish_and_the_own_step_are_marked(drawn):
     assert [line.get_ydata()[0] for line in circled] == [0.1**4]
 
 
+@pytest.mark.slow
 def test_methods_with_tolerances_are_compared_by_time(drawn):
     left, right = drawn(method("rk4", 4), method("rk54", 1, "rtol")).axes
     assert len([line for line in right.lines if line.get_fillstyle() == "full" and len(line.get_xdata()) == 3]) == 2
@@ -70,6 +72,7 @@ def test_methods_with_tolerances_are_compared_by_time(drawn):
     assert left.get_xlabel() == "relative tolerance"
 
 
+@pytest.mark.slow
 def test_runs_without_errors_can_be_drawn_too(drawn):
     empty = MethodConvergence("rk4", 4, "dt", 0.1, (), None, None, "budget", None, None, 1.0)
     left, _ = drawn(empty).axes

@@ -172,6 +172,7 @@ def test_what_is_drawn_cannot_be_left_open():
 
 
 @pytest.mark.parametrize("most", [2000, 300])
+@pytest.mark.handful(1)
 def test_a_ball_of_many_triangles_stays_a_ball_of_few(most):
     found = reduced(ball(0.2, 60), most)
     assert most / 3 < len(found) <= most

@@ -36,7 +36,7 @@ def opened(base: BaseNumbers, values: dict[str, float]) -> Robot:
     return Robot(build_robot(load_robot_file(base.data, values).document), "python")
 
 
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_as_many_numbers_of_bodies_are_open_as_the_arm_has_published_base_parameters(name):
     base = BaseNumbers(name)

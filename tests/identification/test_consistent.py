@@ -54,7 +54,7 @@ def test_comments_and_other_keys_stay_and_masses_stay_near(written):
     np.testing.assert_allclose(masses[1], masses[0], rtol=0.05)
 
 
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 @pytest.mark.parametrize("name", ["two_link", "rr", "arm5_gripper"])
 def test_links_that_can_exist_stay_as_they_are(name, tmp_path):
     assert write_consistent(name, None, str(tmp_path / "same.yaml")) == ()
@@ -65,6 +65,7 @@ def test_links_that_can_exist_stay_as_they_are(name, tmp_path):
     ("dh", [{"a": 0.3, "alpha": "pi/2", "d": 0.2}, {"a": 0.4, "alpha": "-pi/2"}, {"a": 0.1, "d": 0.1}]),
     ("origin", [{"xyz": [0.1, 0.2, 0.3], "axis": x} for x in ([0, 1, 0], [1, 0, 0], [0, 1, 1])]),
 ])  # fmt: skip
+@pytest.mark.handful(1)
 def test_other_conventions_get_bodies_in_their_own_frames(convention, frames, tmp_path):
     body = {"mass": 2, "center": [0.1, -0.05, 0.02], "about": "com", "xx": 0.1, "yy": 0.1, "zz": 0.1, "xy": 0.01}
     odd = {**body, "yy": 0.02, "zz": 0.13}
@@ -94,7 +95,7 @@ def test_other_conventions_get_bodies_in_their_own_frames(convention, frames, tm
     np.testing.assert_allclose(after.inverse_dynamics(*STATES[:, :, :3]), tau, atol=1e-12 * np.abs(tau).max())
 
 
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 @pytest.mark.parametrize("kinds", ["RRR", "RPR", "PRS"])
 def test_base_parameters_of_another_arm_are_met_by_links_that_can_exist(kinds, arms):
     first = Robot(arms.serial(kinds, 1, motors=True), "python")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,9 @@ NOISE = 1e-4
 
 @pytest.fixture(scope="module")
 def found():
-    return {of: excite(elbow(), PATHS, 5, NOISE, x, of, 500) for of, x in (("torque", 0.0), ("voltage", 0.02))}
+    """The motion for a log of torques, or of voltages, found when first asked for."""
+    noise = {"torque": 0.0, "voltage": 0.02}
+    return cache(lambda of: excite(elbow(), PATHS, 5, NOISE, noise[of], of, 500))
 
 
 @pytest.fixture
@@ -50,7 +54,7 @@ def promised_and_found(excitation, command_noise: float, seeds, folder, override
 
 def test_promised_intervals_are_those_of_a_log_whose_commands_are_held(found, tmp_path):
     """A controller samples once a row; joints stick, gears lose."""
-    promised, within, errors = promised_and_found(found["torque"], 0.0, [0], tmp_path)
+    promised, within, errors = promised_and_found(found("torque"), 0.0, [0], tmp_path)
     ratios = promised / within
     assert 0.7 < np.exp(np.log(ratios).mean()) < 1.4
     assert np.all((ratios > 1 / 3) & (ratios < 3))  # of 30 windows, whose spread each interval tells
@@ -62,10 +66,10 @@ def test_promised_intervals_are_those_of_a_log_whose_commands_are_held(found, tm
 @pytest.mark.parametrize(("of", "command_noise"), [("torque", 0.0), ("voltage", 0.02)])
 def test_promised_intervals_cover_the_truth_in_logs_whose_commands_are_held(of, command_noise, found, tmp_path):
     volts = MOTOR["Ra"] / (MOTOR["gear"] * MOTOR["Kp"])
-    law = found[of].scenario(load_robot(elbow()), "")["control"]
+    law = found(of).scenario(load_robot(elbow()), "")["control"]
     gains = {f"control.{key}": [volts * x for x in law[key]] for key in ("kp", "kd")}
     overrides = {"control.output": "voltage", **gains} if of == "voltage" else {}
-    promised, within, errors = promised_and_found(found[of], command_noise, range(15), tmp_path, overrides)
+    promised, within, errors = promised_and_found(found(of), command_noise, range(15), tmp_path, overrides)
     ratios = promised / within
     assert 0.7 < np.exp(np.log(ratios).mean()) < 1.4
     assert np.all(np.abs(np.log(np.median(ratios, axis=0))) < np.log(2.0))
@@ -73,7 +77,7 @@ def test_promised_intervals_cover_the_truth_in_logs_whose_commands_are_held(of, 
 
 
 def test_the_search_finds_a_motion_that_tells_more_than_random_ones(found):
-    searched = found["voltage"]
+    searched = found("voltage")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(room, "ITERATIONS", 0)  # then it is the best of 64 draws
         drawn = [excite(elbow(), PATHS, 5, NOISE, 0.02, "voltage", 500, seed=k) for k in range(2)]
@@ -128,10 +132,10 @@ def test_twice_the_motion_promises_intervals_shorter_by_the_root_of_two_and_twic
 
 
 def test_the_files_are_followed_and_read(found, tmp_path):
-    written = save(found["torque"], elbow(), str(tmp_path / "new"))
+    written = save(found("torque"), elbow(), str(tmp_path / "new"))
     planned = armsim.reference(written[0])
     assert not planned.exceeded
-    q, _, qdd = found["torque"].motion.at(planned.t)
+    q, _, qdd = found("torque").motion.at(planned.t)
     np.testing.assert_allclose(planned.q, q, atol=1e-12)
     np.testing.assert_allclose(planned.qdd, qdd, atol=1e-10)
     heading, *rows = (tmp_path / "new" / "excite.csv").read_text().splitlines()

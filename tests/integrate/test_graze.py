@@ -65,6 +65,7 @@ def motion(q, v):
 
 @pytest.mark.parametrize("place", [0.013, 0.3, 0.5, 0.89])
 @pytest.mark.parametrize("radius", [1e-6, 1e-3])
+@pytest.mark.handful(4)
 def test_the_search_finds_the_place_of_a_ball_wherever_in_the_step_it_is(place, radius):
     """And of two balls the first one; none that is passed at a distance."""
 

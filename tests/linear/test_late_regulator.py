@@ -45,6 +45,7 @@ def regulator_of(given: dict[str, Any], **weights: Any):
 
 @pytest.mark.parametrize("delay", [1, 2, 5])
 @pytest.mark.parametrize(("output", "motors"), [("torque", MOTORS), ("voltage", MOTORS), ("voltage", COILS)])
+@pytest.mark.handful(4)
 def test_late_gains_are_those_of_the_riccati_equation_with_the_queue_as_states(output, motors, delay):
     late = scenario({"delay": delay * PERIOD, "output": output}, motors)
     found, plain = regulator_of(late), regulator_of(scenario({"output": output}, motors))

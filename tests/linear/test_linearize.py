@@ -289,6 +289,7 @@ def test_the_gains_of_a_joint_alone_are_those_of_its_motor_without_the_coil(coil
 
 @pytest.mark.parametrize("gear", [30.0, -30.0])
 @pytest.mark.parametrize("L", [0.0, 2e-3])
+@pytest.mark.handful(2)
 def test_back_emf_is_part_of_the_damping_that_a_joints_own_regulator_counts_on(L, gear):
     # x = (q, qd) with M qdd = g u - d qd: q kp² r = q² and the rest of the Riccati equation in closed form
     motor = {"Kp": 0.05, "Ke": 0.06, "Ra": 0.8, "gear": gear, "inductance": L}
@@ -302,6 +303,7 @@ def test_back_emf_is_part_of_the_damping_that_a_joints_own_regulator_counts_on(L
 
 @pytest.mark.parametrize("period", [None, 0.01, 0.2])
 @pytest.mark.parametrize("motor", MOTORS[:2], ids=["ahead", "reversed"])
+@pytest.mark.handful(3)
 def test_the_joints_gains_of_an_arm_of_one_joint_are_its_matrix(motor, period):
     regulator = armsim.linearize(driven(motor)).at_rest.lqr(q=40, r=1, qd=2, period=period)
     assert regulator.joints == pytest.approx(regulator.K, rel=1e-5)  # the joints' are rounded to six digits
@@ -310,6 +312,7 @@ def test_the_joints_gains_of_an_arm_of_one_joint_are_its_matrix(motor, period):
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
 @pytest.mark.parametrize("motor", [{}, {"inductance": 2e-3}, {"efficiency": 0.8, "coulomb": 0.01}], ids=str)
+@pytest.mark.handful(3)
 def test_a_pose_inside_a_stop_is_held_against_the_stop_as_well(motor, side):
     depth, k, weight = 0.02, 500.0, 1.5 * 9.81 * 0.2
     scenario = driven({**MOTORS[0], **motor}, initial={"q": [side * (0.3 + depth)]})
@@ -338,6 +341,7 @@ def test_a_pose_is_held_against_what_pushes_from_outside():
 
 @pytest.mark.parametrize("limits", [{"current": 1.0}, {"torque": 0.05}, {"voltage": 0.8}], ids=lambda x: next(iter(x)))
 @pytest.mark.parametrize("L", [0.0, 2e-3])
+@pytest.mark.handful(3)
 def test_a_coil_holds_no_more_than_its_motors_limits(limits, L):
     # 2.943 N·m take 1.962 A, 0.0981 N·m at the shaft and 1.57 V
     lin = armsim.linearize(driven({**MOTORS[0], "inductance": L, "limits": limits}))
@@ -433,7 +437,7 @@ HELD = {  # laws that hold the arm at its target, gravity and all
     ids=str,
 )
 @pytest.mark.parametrize("law", HELD)
-@pytest.mark.handful(8)
+@pytest.mark.handful(4)
 def test_at_the_target_a_controller_remembers_what_holds_the_arm_there(law, sampled, output):
     target = [0.4, -0.7]
     control = {**HELD[law], **sampled, "output": output, "target": target}

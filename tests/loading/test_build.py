@@ -207,6 +207,7 @@ def pose_of(row, type, q=0.0):
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.handful(4)
 def test_one_arm_in_three_conventions_has_one_dynamics(seed):
     rng = random.Random(seed)
     n = rng.randint(1, 7)
@@ -273,6 +274,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.handful(4)
 def test_a_payload_of_any_shape_weighs_what_the_same_body_on_a_link_at_the_tool_would(shape):
     body, rng = SHAPES[shape], random.Random(3)
     link = {"name": "R1", "type": "revolute", "mdh": {}, "bodies": [{"sphere": {"radius": 0.1, "mass": 1}}]}

@@ -92,6 +92,7 @@ def warnings(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", GOLDEN)
+@pytest.mark.handful(3)
 def test_a_published_arm_in_a_robot_file_gives_pinocchios_figures(name):
     agrees(read_robot(robot_file(ARMS[name]))[0], ARMS[name])
 
@@ -116,6 +117,7 @@ SOUND = [name for name in ARMS if name not in ("puma560_akb", "puma560_corke", "
 
 
 @pytest.mark.parametrize("name", SOUND)
+@pytest.mark.handful(4)
 def test_a_sound_published_arm_gives_no_warning(warnings, name):
     assert warnings(robot_file(ARMS[name])) == []
 
@@ -138,6 +140,7 @@ def test_the_first_link_of_the_manutec_r3_is_no_body(warnings):
 
 
 @pytest.mark.parametrize("name", GOLDEN)
+@pytest.mark.handful(3)
 def test_the_links_that_check_doubts_are_those_that_pinocchio_calls_unphysical(warnings, name):
     entry = ARMS[name]
     doubted = {path.split(".")[0] for path, _ in warnings(robot_file(entry))}

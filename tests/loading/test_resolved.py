@@ -17,7 +17,7 @@ def same_command(a, b):
 
 
 @pytest.mark.parametrize("name", shipped_names("robots"))
-@pytest.mark.handful(8)
+@pytest.mark.handful(4)
 def test_a_resolved_robot_builds_the_same_arm(name, tmp_path):
     arm, data = read_robot(name)
     path = tmp_path / "again.yaml"
@@ -28,7 +28,7 @@ def test_a_resolved_robot_builds_the_same_arm(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", shipped_names("configs"))
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_a_resolved_scenario_runs_the_same(name, tmp_path):
     scenario = read_scenario(name)
     path = tmp_path / "again.yaml"

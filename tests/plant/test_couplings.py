@@ -92,7 +92,7 @@ def same(a, b, tolerance):
 @pytest.mark.parametrize("ratio", [-1, 0.6])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize(("method", "dt"), METHODS_AND_STEPS)
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_what_a_follower_has_acts_as_on_one_joint(case, ratio, method, dt):
     leader, follower, alone = CASES[case](ratio)
     coupled = armsim.simulate(scenario(pair(ratio, leader, follower), method, dt))
@@ -103,7 +103,7 @@ def test_what_a_follower_has_acts_as_on_one_joint(case, ratio, method, dt):
 @pytest.mark.parametrize("motor", [WHOLE, LIMITED], ids=["whole", "limited"])
 @pytest.mark.parametrize(("method", "dt"), METHODS_AND_STEPS)
 @pytest.mark.parametrize("period", [None, 2e-3])
-@pytest.mark.handful(6)
+@pytest.mark.handful(3)
 def test_a_motor_on_the_follower_drives_the_leader_by_ratio_times_its_gear(motor, ratio, method, dt, period):
     control = {"law": "pid", "output": "voltage", "kp": 40 / ratio, "ki": 30 / ratio, "kd": 1 / ratio, "target": [0.2]}
     control |= {"limit": 20, "integral_limit": 5} | ({} if period is None else {"period": period})
@@ -163,7 +163,7 @@ PUSH = [
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4", "rodas"])
 @pytest.mark.parametrize("follower", FOLLOWERS, ids=["bare", "stops", "spring"])
 @pytest.mark.parametrize(("ratio", "drive"), [(-1.0, "F1"), (-0.6, "F2"), (0.5, "F2")])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_the_leader_feels_the_couplings_of_its_followers(ratio, drive, follower, method):
     """The leader's own equation: its motor, its friction and the couplings' forces times -ratio give the motion that it has."""
     payload = [{"name": "load", "frame": "tip", "mass": 0.1}]
@@ -231,6 +231,7 @@ def test_a_range_that_a_follower_does_not_begin_within_is_refused_of_one_run_and
 
 @pytest.mark.parametrize("ratio", [-1.5, 0.5])
 @pytest.mark.parametrize("method", ["rk4", "rodas"])
+@pytest.mark.handful(2)
 def test_a_payload_that_a_follower_picks_up_shares_the_momentum(ratio, method):
     """In closed form: (m1 + r² m2) v before, and (m1 + r² (m2 + m)) v' after; the impact takes r² m v v' / 2."""
     arm = pair(ratio, {}, {}) | {"gravity": [0, 0, 0], "frames": {"hand": {"link": "P2"}}}

@@ -121,6 +121,7 @@ def test_the_free_swing_of_arm5_is_that_of_dynamechs(
         ("rr_config5", (0.0, 0.0), (0.0, 0.0), None),
     ],
 )
+@pytest.mark.handful(2)
 def test_the_2r_arm_of_the_assignment_moves_step_for_step_as_there(
     name, q, qd, command, arms, reference, drive, column
 ):

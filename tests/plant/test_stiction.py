@@ -155,7 +155,7 @@ def make(arms):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("q", [0.3, 2.4])
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_gravity_is_held_below_the_breakaway_torque_and_wins_above_it(method, q):
     load = bias(pendulum(0.0), [q], [0.0])[0]  # what must be supplied
     for share, way in ((1 + SLIGHTLY, 0.0), (1 - SLIGHTLY, -math.copysign(1.0, load))):
@@ -170,6 +170,7 @@ def test_gravity_is_held_below_the_breakaway_torque_and_wins_above_it(method, q)
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_row_says_that_friction_balances_what_it_holds(method):
     load = bias(pendulum(0.0), [0.3], [0.0])[0]
     plant = Plant(pendulum(2 * abs(load)), None, method=method)
@@ -180,6 +181,7 @@ def test_a_row_says_that_friction_balances_what_it_holds(method):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("v0", [1.3, -0.7])
+@pytest.mark.handful(4)
 def test_a_sliding_joint_stops_when_and_where_the_closed_form_says_and_stays(method, v0, go):
     mass, friction, per_second = 2.0, Coulomb(3.0, 5.0), 1000
     force = friction.positive if v0 > 0 else friction.negative
@@ -197,6 +199,7 @@ def test_a_sliding_joint_stops_when_and_where_the_closed_form_says_and_stays(met
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_joint_that_is_pulled_back_harder_than_friction_holds_turns_round(method, go):
     # up a slope that friction cannot hold: -(g + F/m) on the way up, -(g - F/m) on the way down
     up, down = 9.81 + 1.5, 9.81 - 1.5
@@ -208,6 +211,7 @@ def test_a_joint_that_is_pulled_back_harder_than_friction_holds_turns_round(meth
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_rest_is_rest_to_the_bit_however_long_and_whatever_the_place(method, go):
     load = bias(pendulum(0.0), [0.123456789], [0.0])[0]
     run = go(Plant(pendulum(1.5 * abs(load)), None, method=method), [0.123456789], [0.0], 5000, 1000, log_every=100)
@@ -216,6 +220,7 @@ def test_rest_is_rest_to_the_bit_however_long_and_whatever_the_place(method, go)
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_push_that_grows_sets_a_joint_free_when_it_exceeds_friction(method, go):
     # 4 t N against 3 N: free from t = 0.75; v = 4 t²/2 - 3 t over the mass since then
     plant = Plant(block(3.0, 2.0), signals("torque", lambda t: 4.0 * t), method=method)
@@ -226,6 +231,7 @@ def test_a_push_that_grows_sets_a_joint_free_when_it_exceeds_friction(method, go
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_stick_and_slip_of_a_block_on_a_spring_are_those_of_the_closed_form(method, go):
     # a spring (PD without D) pulls a block back; every half swing the turning point comes 2 F/k nearer to the middle
     k, mass, friction, start = 200.0, 2.0, 3.0, 0.1
@@ -388,6 +394,7 @@ def test_an_unpowered_arm_falls_unless_friction_holds_it(method, arms, go):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_limit_counts_once_with_a_motor_and_friction(method, go):
     # a mass of 5 kg on a stop of 1000 N/m sinks in by m g / k; friction too weak to matter decides the last bit of it
     motor = Motor(Kp=0.05, Ke=0.05, Ra=0.8, gear=40.0)
@@ -419,6 +426,7 @@ def test_a_settled_arm_under_feedback_is_exactly_still_and_does_not_chatter(meth
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(2)
 def test_a_joint_that_creeps_towards_its_bound_neither_stops_nor_turns(method, go):
     # an overdamped joint under PD approaches the place where friction would hold it, v = v0 exp(-t k/d), and never gets there
     motor = Motor(Kp=10.0, Ke=10.0, Ra=1.0)

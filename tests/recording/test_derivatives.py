@@ -191,7 +191,7 @@ def check(model, states, inputs, least=1.0):
 
 
 @pytest.mark.parametrize(("pair", "method"), MET, ids=["-".join([*pair, method]) for pair, method in MET])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 @pytest.mark.usefixtures("exact_events")
 def test_derivatives_are_exact_for_pairs_of_features(arm3, pair, method):
     model = model_of(arm3, pair, method)

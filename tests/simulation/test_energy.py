@@ -41,7 +41,7 @@ def test_what_a_method_does_to_the_energy_vanishes_with_its_step_or_tolerance(me
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "explicit_euler"])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_every_method_keeps_the_energy_ten_times_better_than_explicit_euler(method):
     assert deviation(method, LOOSE) < 0.1 * deviation("explicit_euler", LOOSE)
 

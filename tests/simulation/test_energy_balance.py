@@ -67,6 +67,7 @@ def test_the_residual_of_an_adaptive_method_falls_with_its_tolerance(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.handful(4)
 def test_a_swing_that_nothing_drives_has_only_residual(method):
     run = armsim.simulate("two_link_swing", {"duration": 1, **by(method, 1e-3)})
     found = run.summary()["audit"]
@@ -77,7 +78,7 @@ def test_a_swing_that_nothing_drives_has_only_residual(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_constant_force_does_force_times_distance(method):
     # Euler methods take the velocity at a step's start: half a step's worth is missing, 1/2 F a dt t
     pushed = scenario(
@@ -93,7 +94,7 @@ def test_a_constant_force_does_force_times_distance(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_friction_takes_the_energy_of_what_it_stops(method):
     # a sliding block: 6 N from 3 m/s, at rest after 1 s and 1.5 m
     stopped = scenario(slide(friction={"coulomb": 6}), 2, initial={"qd": [3]}, **by(method, 1e-3))

@@ -21,7 +21,7 @@ from armsim.simulation.runner import Job, Runner
 RATIO, DT = (1, 2000), 1 / 2000
 
 
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_machine_code_equals_the_text_on_floats_over_200_steps(plant, drive):
     body, q, qd, sample_every = plant
     engines = NativeEngine(LoopPlan.of(body, DT), Target(optimisation=1)), PythonEngine(LoopPlan.of(body, DT))

@@ -72,6 +72,7 @@ def test_the_tool_is_there_anyway_and_a_frame_once():
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 @pytest.mark.parametrize("degrees", [False, True])
+@pytest.mark.handful(2)
 def test_a_saved_run_has_the_columns_of_its_frames(tmp_path, run, format, degrees):
     run = run if format == "csv" else armsim.simulate("arm5_hold", {**LOGGED, "log.format": format})
     folder = str(tmp_path / "run")

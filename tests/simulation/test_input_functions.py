@@ -52,7 +52,7 @@ EVENT = 1e-10  # m/s and m: jumps are located to about 1e-12 s, with forces of u
 
 @pytest.mark.parametrize("force", FORCES)
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_adaptive_methods_are_exact_across_jumps_of_an_input(method, force):
     fine, default = end(force, method=method, rtol=1e-9, atol=1e-13), end(force, method=method)
     assert fine == pytest.approx(FORCES[force], abs=EVENT)
@@ -60,6 +60,7 @@ def test_adaptive_methods_are_exact_across_jumps_of_an_input(method, force):
 
 
 @pytest.mark.parametrize("force", FORCES)
+@pytest.mark.handful(3)
 def test_rk4_is_exact_across_jumps_within_its_steps(force):
     if "1e-4" in force:
         pytest.skip("a pulse that begins and ends within a step")

@@ -71,6 +71,7 @@ def test_open_numbers_the_interpreter_and_a_resolved_file_give_the_same_bits(for
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.handful(6)
 def test_degrees_are_the_same_motion(form):
     turned = {"via", "speed", "acceleration", "jerk", "amplitude", "phase", "q"}
     reference, _ = FORMS[form]

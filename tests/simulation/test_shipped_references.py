@@ -46,6 +46,7 @@ def test_arm5_as_shipped_moves_step_for_step_as_in_dynamechs(name, figures, refe
         ("rr_config5", "rr_config5"),
     ],
 )
+@pytest.mark.handful(2)
 def test_the_2r_arm_as_shipped_moves_step_for_step_as_in_the_assignment(name, figures, reference):
     table = reference(figures)
     run = armsim.simulate(read_scenario(name, {"log.every": 4e-4}))

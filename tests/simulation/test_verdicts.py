@@ -83,7 +83,7 @@ def run_of(given: dict[str, Any], **more: Any) -> armsim.Run:
 
 @pytest.mark.parametrize("begins", [[0.2, -0.5], TARGET], ids=["elsewhere", "there"])
 @pytest.mark.parametrize("control", loops())
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_nothing_is_said_of_a_loop_that_holds_its_target(control, begins):
     run = run_of(scenario(control, initial={"q": begins}))
     assert np.allclose(run.q[-1], TARGET, atol=1e-4)  # a few counts
@@ -103,7 +103,7 @@ def reversed_gains(control: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("control", [x for x in loops() if x.values[0]["law"] != "python"])
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_loop_of_the_wrong_sign_is_called_unstable_whatever_is_around_it(control):
     wrong = {**reversed_gains(control), "limit": [80, 40]}
     said = armsim.simulate(scenario(wrong, duration=1, log={"every": 1}), force_step=True).summary()["advice"]

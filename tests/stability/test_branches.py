@@ -173,6 +173,7 @@ def test_the_slope_of_brushes_at_no_voltage_is_that_of_their_curve_and_none_wher
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas", "rk4"])
+@pytest.mark.handful(2)
 def test_sampling_too_seldom_is_told_of_whatever_the_method(method):
     gains = feedback(kp=[2000], kd=[300], period=1e-3)
     given = {} if method in ("rk54", "rodas") else {"dt": 1e-4}
@@ -186,6 +187,7 @@ def test_sampling_too_seldom_is_told_of_whatever_the_method(method):
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas", "rk4"])
+@pytest.mark.handful(2)
 def test_feedback_of_the_wrong_sign_is_told_of_whatever_the_method_with_how_fast_it_runs_away(method):
     given = {"dt": 1e-3} if method == "rk4" else {}
     found = advice(axis(control=feedback(kp=[-20], kd=[1]), integrator={"method": method, **given}))

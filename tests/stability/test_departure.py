@@ -56,7 +56,7 @@ def test_it_is_found_where_the_controller_samples(period):
         ("arm5_fall", "semi_implicit_euler", 7.5e-4),
     ],
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(2)
 def test_too_long_a_step_is_not_laid_at_the_motions_door(scenario, method, dt, every):
     asked = {"integrator": {"method": method, "dt": dt}, "log.every": every * dt, "duration": 2000 * dt}
     assert diverged(scenario, asked)["motion"] is None
@@ -124,6 +124,7 @@ def test_the_first_to_run_away_is_named_with_its_doubling_time():
     ],
     ids=["push", "jerk", "coasting", "near", "damped", "free"],
 )
+@pytest.mark.handful(3)
 def test_what_does_not_run_away_by_itself_is_not_named(joint):
     assert runaway(NAMES, rows(joint)) is None
 

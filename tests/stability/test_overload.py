@@ -63,6 +63,7 @@ def test_what_less_accelerates_is_run_however_far_it_goes():
     ],
     ids=["damper", "stop", "feedback"],
 )
+@pytest.mark.handful(2)
 def test_what_its_own_damper_stop_or_feedback_holds_is_run(held):
     assert refusal(slide(**held)) is None
 

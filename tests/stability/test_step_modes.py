@@ -63,6 +63,7 @@ def lightly_damped(method: str, w: float, d: float) -> float:
 
 
 @pytest.mark.parametrize("method", ["explicit_euler", "semi_implicit_euler", "velocity_implicit"])
+@pytest.mark.handful(2)
 def test_an_oscillator_is_stable_up_to_its_closed_form(method):
     for w, d in ((10.0, 5.0), (3.0, 2.0), (200.0, 7.0)):
         assert largest_stable_step(slide(w**2, d), method) == pytest.approx(lightly_damped(method, w, d), rel=CLOSE)
@@ -78,6 +79,7 @@ def test_an_oscillator_is_stable_up_to_its_closed_form(method):
         ("velocity_implicit", math.inf),
     ],
 )
+@pytest.mark.handful(3)
 def test_a_decay_is_stable_up_to_the_end_of_the_methods_real_interval(method, real):
     assert largest_stable_step(slide(0.0, 50.0), method) == pytest.approx(real / 50.0, rel=CLOSE)
 
@@ -86,6 +88,7 @@ def test_a_decay_is_stable_up_to_the_end_of_the_methods_real_interval(method, re
     ("method", "imaginary"),
     [("semi_implicit_euler", 2.0), ("velocity_verlet", 2.0), ("velocity_implicit", 2.0), ("rk4", math.sqrt(8.0))],
 )
+@pytest.mark.handful(2)
 def test_an_undamped_swing_is_bounded_up_to_the_end_of_the_methods_imaginary_interval(method, imaginary):
     assert largest_stable_step(slide(400.0, 0.0), method) == pytest.approx(imaginary / 20.0, rel=CLOSE)
 
@@ -127,6 +130,7 @@ ARM5 = {
 
 
 @pytest.mark.parametrize(("name", "target"), ARM5)
+@pytest.mark.handful(2)
 def test_arm5_is_stable_up_to_the_steps_that_are_known(name, target):
     plant = small_motions(name, target)
     for method, most in ARM5[name, target].items():

@@ -530,6 +530,7 @@ def test_the_robust_gains_hold_500_targets_and_payloads_they_were_not_tuned_at()
 @pytest.mark.parametrize("n", [1, 5, 15])
 @pytest.mark.parametrize("most", [None, 10, 333])
 @pytest.mark.parametrize("several", [False, True])
+@pytest.mark.handful(9)
 def test_a_search_keeps_to_its_trials(method, n, most, several):
     tried = []
 

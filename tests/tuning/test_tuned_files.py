@@ -135,7 +135,7 @@ def test_the_page_of_a_tuning_that_follows_a_file_is_made(mine):
 @pytest.mark.parametrize(
     "name", sorted(path.stem for path in (ROOT / "configs").glob("*.yaml") if ".study" not in path.name)
 )
-@pytest.mark.handful(5)
+@pytest.mark.handful(2)
 def test_shipped_scenarios_are_tuned_to_files_that_read_back(name):
     Path("out").mkdir()
     write_tuned("out", name, {}, "")
