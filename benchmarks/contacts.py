@@ -92,7 +92,7 @@ def in_mujoco() -> tuple[float, float, float]:
 
 def main() -> None:
     """Print the figures."""
-    os.environ.setdefault("ARMSIM_OPTIMISATION", "1")  # as long runs have it: short ones of large loops do without
+    os.environ.setdefault("ARMSIM_OPTIMISATION", "1")  # as long runs have it: short ones do without
     places = [[0.05 * i, 0.02 * (i % 3), 0.04] for i in range(POINTS)]
     links = [f"R{2 + i % 4}" for i in range(POINTS)]
     contacts = [

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from armsim.actuation.motor import viscous, voltage_gain
+from armsim.compile.target import host
 from armsim.control import Controller
 from armsim.loading import Scenario, read_scenario
 from armsim.model import Arm
@@ -62,24 +63,25 @@ class NativeHold:
 
     Attributes:
         plant: What it simulates.
+        plan: What its loop computes.
         rows: Of the last roll-out, one after the other.
     """
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         plan = LoopPlan.of_run(scenario)
-        self.plant, self._plan = plan.plant, replace(plan, refinable=False)
+        self.plant, self.plan = plan.plant, replace(plan, refinable=False)
         self._log = RowsInMemory(len(plan.columns), scenario.clock.rows)
         self.rows = self._log.rows
 
     @cached_property
     def engine(self) -> NativeEngine:
-        """The compiled loop."""
-        return NativeEngine(self._plan)
+        """The compiled loop, as long runs have it."""
+        return NativeEngine(self.plan, host())
 
     def roll_out(self, steps: int) -> list[float]:
         """Joint positions [rad] after so many steps."""
-        runner = Runner(self.engine, Job(self._plan, self.scenario.clock, self._plan.start_of(self.scenario)))
+        runner = Runner(self.engine, Job(self.plan, self.scenario.clock, self.plan.start_of(self.scenario)))
         for _ in runner.until(steps, self._log):
             pass
         if not runner.lanes.alive:

@@ -18,10 +18,11 @@ def main() -> None:
     scenario = hold.read_case()
     marks.append(time.perf_counter())
     from armsim.compile.target import host
+    from armsim.simulation.engine import NativeEngine
 
     host().key  # noqa: B018  loads llvmlite, asks it for the processor
     marks.append(time.perf_counter())
-    prepared = hold.NativeHold(scenario).engine.preparation
+    prepared = NativeEngine(hold.NativeHold(scenario).plan).preparation
     names = ("import armsim", "read scenario and robot", "load llvmlite")
     parts = {name: after - before for name, before, after in zip(names, marks, marks[1:], strict=False)}
     parts |= {"trace": prepared.get("trace_s", 0.0), "print": prepared.get("print_s", 0.0)}  # neither if it is cached

@@ -114,7 +114,7 @@ def timings() -> dict[str, float]:
 
 
 def main() -> int:
-    os.environ.setdefault("ARMSIM_OPTIMISATION", "1")  # as long runs have it: short ones of large loops do without
+    os.environ.setdefault("ARMSIM_OPTIMISATION", "1")  # as long runs have it: short ones do without
     if sys.argv[1] == "--digest":
         json.dump({"bits": scenarios() | answers(), "ns": timings()}, sys.stdout)
         return 0

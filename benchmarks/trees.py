@@ -18,7 +18,7 @@ DT, STEPS, ROUNDS = 1e-4, 20_000, 15
 
 def main() -> None:
     """Print nanoseconds a step of the tree and of the chain, and the median of their ratios."""
-    os.environ.setdefault("ARMSIM_OPTIMISATION", "1")  # as long runs have it: short ones of large loops do without
+    os.environ.setdefault("ARMSIM_OPTIMISATION", "1")  # as long runs have it: short ones do without
     robot = load_robot_file(str(ROOT / "robots" / "torso.yaml")).document
     chain = robot.replaced(name="chain", joints=tuple(joint.replaced(parent=None) for joint in robot.joints))
     for method in METHODS:

@@ -144,6 +144,7 @@ def main() -> int:
     results: dict[str, dict[str, list[Point]]] = {}
     with tempfile.TemporaryDirectory(prefix="armsim-benchmark-") as made:
         os.environ["ARMSIM_CACHE_DIR"] = made
+        os.environ.setdefault("ARMSIM_OPTIMISATION", "1")  # as long runs have it
         print(f"arm5, errors against tests/data, least of {asked.rounds} times, on {processor()}")
         for case in cases():
             tasks = {f"armsim {name}": armsim_tasks(case, name) for name in METHODS}

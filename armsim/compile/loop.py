@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 POINTER, WHOLE, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 BLOCKS = WHOLE, POINTER, WHOLE  # how many, where what they return goes, doubles of rows from one to the next
 
-LARGE = 5000  # operations of a cycle, which LLVM takes some 0.3 s longer to compile at level 1 than at level 0
 PAID = 4e-6  # s of use a byte of code of level 0, after which code of level 1 would have paid: it runs in half the time
 ENOUGH = 0.1  # s of use that tell how fast it runs
 
@@ -37,8 +36,8 @@ class SteppingLoop:
         lanes: Runs that are carried out at once.
         key: Names all that the body depends on, for the cache; without one, the body is printed and its text is the key.
         tables: With a key, gives the tables that the body looks up.
-        hasty: Whether code of level 0 does, where the body is large and none of the target's level is in the cache, until better
-            code would have paid. What has been used of it is in the cache, too.
+        hasty: Whether code of level 0 does, where none of the target's level is in the cache, until better code would have paid.
+            What has been used of it is in the cache, too.
 
     Attributes:
         seconds: Wall time of making the body ("trace_s") and of printing it ("print_s"), if that was necessary.
@@ -89,7 +88,7 @@ class SteppingLoop:
         if self._hasty and cache.load(self._name(self._best)) is None:
             kept = cache.load(self._name(quick))
             self._before = cache.load_json(self._name(quick, "used")) or 0.0
-            if self._before < PAID * len(kept) if kept else sum(self._body.cycle.counts().values()) > LARGE:
+            if kept is None or self._before < PAID * len(kept):
                 self.target = quick
         return compiled(lambda: self.ir, self.target, self._text, lambda: self._tables())
 

@@ -134,11 +134,10 @@ def test_getting_ready_is_timed_by_part(plants):
 
 
 @pytest.fixture
-def large(monkeypatch, no_kernels):
-    """The loop of a plant counts as large, on a machine whose level is open; gives its plan, and a run by an engine."""
+def hasty(monkeypatch, no_kernels):
+    """A machine whose level is open; gives a run of a plant by an engine."""
     monkeypatch.delenv("ARMSIM_OPTIMISATION")
     monkeypatch.setattr(loop, "host", lambda: Target(optimisation=1))
-    monkeypatch.setattr(loop, "LARGE", 0)
 
     def prepared(plants):
         body, q, qd, _ = plants("continuous")
@@ -155,8 +154,8 @@ def large(monkeypatch, no_kernels):
     return prepared
 
 
-def test_a_large_loop_begins_in_quick_code_and_goes_on_in_better_code_to_the_same_bits(large, plants, monkeypatch):
-    run = large(plants)
+def test_a_loop_begins_in_quick_code_and_goes_on_in_better_code_to_the_same_bits(hasty, plants, monkeypatch):
+    run = hasty(plants)
     monkeypatch.setattr(loop, "ENOUGH", 0.0)
     monkeypatch.setattr(loop, "PAID", 0.0)
     levels, runner = run()
@@ -168,14 +167,9 @@ def test_a_large_loop_begins_in_quick_code_and_goes_on_in_better_code_to_the_sam
     assert run()[1].improving == 0.0
 
 
-def test_quick_code_does_for_short_runs_until_all_of_them_together_have_paid(large, plants, monkeypatch):
-    run = large(plants)
+def test_quick_code_does_for_short_runs_until_all_of_them_together_have_paid(hasty, plants, monkeypatch):
+    run = hasty(plants)
     assert {*run()[0]} == {0}
     assert {*run()[0]} == {0}
     monkeypatch.setattr(loop, "PAID", 1e-12)
     assert {*run()[0]} == {1}
-
-
-def test_a_loop_that_is_not_large_is_made_once(large, plants, monkeypatch):
-    monkeypatch.setattr(loop, "LARGE", 10**6)
-    assert {*large(plants)()[0]} == {1}
