@@ -38,77 +38,73 @@ TRACED = (
 )
 # what follows from the content of a file: also how it becomes a plant, with open numbers too, and what is said of its step
 LOADED = (*TRACED, "document", "loading", "stability", "simulation", "batches")
-EVERYTHING = (".",)
+EVERYTHING = ("",)
+SETS = TRACED, LOADED, EVERYTHING
 
 SETTLED = 2.0  # s since the last change, after which file times tell a later change from it; FAT counts in 2 s
 
 
-@lru_cache(maxsize=3)
 def digest(places: tuple[str, ...] = EVERYTHING) -> str:
     """A digest of the text of armsim's modules that this process runs.
 
     Args:
-        places: Folders and modules, relative to the package.
+        places: One of `SETS`: folders and modules, relative to the package.
     """
-    return digest_of(PACKAGE, places, STARTED)
+    return _digests()[SETS.index(places)]
 
 
-def digest_of(package: str, places: tuple[str, ...], imported: float = math.inf) -> str:
-    """A digest of the names and the text of modules; another one each time if the text may not be what was imported.
+@lru_cache(maxsize=1)
+def _digests() -> list[str]:
+    return digests_of(PACKAGE, STARTED)
 
-    The digest is kept in the cache under the sizes and times of the files, so that it costs no reading: contents are
-    read again once a file has been written, replaced, added or removed.
+
+def digests_of(package: str, imported: float = math.inf) -> list[str]:
+    """Digests of the names and the text of the modules of each of `SETS`; another each time if they may not be what was imported.
+
+    They are kept in the cache under the sizes and times of the files, so that they cost no reading: contents are read again
+    once a file has been written, replaced, added or removed.
 
     Args:
         package: The folder of the package.
-        places: Folders and modules, relative to it.
         imported: Since when its modules are imported [s].
     """
     began = time.time()
     try:
-        found = sorted(_modules(package, places))
-    except FileNotFoundError:  # modules in an archive
-        return os.urandom(32).hex()
-    latest = max(max(stamp[1:3]) for _, stamp in found) * 1e-9
-    if latest > imported:
-        return os.urandom(32).hex()
-    name = cache.key(*(f"{path} {' '.join(map(str, stamp))}" for path, stamp in found), package)
-    known = cache.load_json(name)
-    if isinstance(known, str):
-        return known
-    made = _text_digest(package, [path for path, _ in found])
-    if latest + SETTLED < began:
-        cache.store_json(name, made)
-    return made
+        found = sorted(_modules(package))
+    except OSError:  # modules in an archive
+        found = []
+    latest = {path: max(stamp[1:3]) * 1e-9 for path, stamp in found}
+    name = cache.key(repr(found), package)
+    digests = cache.load_json(name)
+    if not isinstance(digests, list):
+        digests = _text_digests(package, latest)
+        if max(latest.values(), default=math.inf) + SETTLED < began:
+            cache.store_json(name, digests)
+    if max(latest.values(), default=math.inf) < imported:
+        return digests
+    sets = [[latest[path] for path in latest if path.startswith(places)] for places in SETS]
+    settled = [max(times, default=math.inf) < imported for times in sets]
+    return [known if same else os.urandom(32).hex() for known, same in zip(digests, settled, strict=True)]
 
 
 Stamp = tuple[int, int, int, int]  # size, times of the last change of content and of the file itself [ns], inode
 
 
-def _modules(package: str, places: Iterable[str]) -> Iterable[tuple[str, Stamp]]:
-    """The modules at these places, by path, with what changes when they do."""
-    for place in places:
-        path = os.path.join(package, place)
-        if place.endswith(".py"):
-            yield place, _stamp(os.stat(path))
-        else:
-            with os.scandir(path) as entries:
-                for entry in entries:
-                    inner = entry.name if place == "." else f"{place}/{entry.name}"
-                    if inner.endswith(".py"):
-                        yield inner, _stamp(entry.stat())
-                    elif entry.name != "__pycache__" and entry.is_dir():
-                        yield from _modules(package, [inner])
+def _modules(package: str, room: str = "") -> Iterable[tuple[str, Stamp]]:
+    """The modules of a folder of the package, by path, with what changes when they do."""
+    with os.scandir(os.path.join(package, room)) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                yield room + entry.name, (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _modules(package, f"{room}{entry.name}/")
 
 
-def _stamp(status: os.stat_result) -> Stamp:
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-
-
-def _text_digest(package: str, modules: Iterable[str]) -> str:
-    digest = hashlib.sha256()
+def _text_digests(package: str, modules: Iterable[str]) -> list[str]:
+    """A digest of each of `SETS`."""
+    texts = {}
     for path in modules:
         with open(os.path.join(package, path), "rb") as file:
-            data = file.read()
-        digest.update(f"{path} {len(data)}\n".encode() + data)
-    return digest.hexdigest()
+            texts[path] = f"{path} {hashlib.sha256(file.read()).hexdigest()}"
+    return [cache.key(*(text for path, text in texts.items() if path.startswith(places))) for places in SETS]

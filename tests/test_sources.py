@@ -31,7 +31,7 @@ def package(tmp_path, monkeypatch):
 
 
 def digests(package: Path) -> list[str]:
-    return [sources.digest_of(str(package), places) for places in (sources.TRACED, sources.LOADED, sources.EVERYTHING)]
+    return sources.digests_of(str(package))
 
 
 def edit(path: Path) -> None:
@@ -100,7 +100,7 @@ def settle(monkeypatch) -> None:
 def test_the_text_is_read_once_while_the_files_stay_as_they_are(package, monkeypatch):
     settle(monkeypatch)
     known = digests(package)
-    monkeypatch.setattr(sources, "_text_digest", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr(sources, "_text_digests", lambda *_: pytest.fail("read again"))
     assert digests(package) == known
 
 
@@ -123,15 +123,19 @@ def test_a_digest_of_files_that_may_still_be_written_is_not_kept(package):
 
 
 def test_a_package_whose_files_cannot_be_seen_has_another_key_each_time(tmp_path):
-    assert sources.digest_of(str(tmp_path), ("plant",)) != sources.digest_of(str(tmp_path), ("plant",))
+    archive = tmp_path / "armsim.zip"
+    archive.write_bytes(b"")
+    for where in (tmp_path, archive / "armsim", tmp_path / "gone"):
+        assert not {*digests(where)} & {*digests(where)}
 
 
 def test_text_that_changed_since_it_was_imported_has_another_key_each_time(package):
     imported = time.time() + 1
-    known = sources.digest_of(str(package), sources.TRACED, imported)
-    assert sources.digest_of(str(package), sources.TRACED, imported) == known
-    os.utime(package / "plant" / "plant.py", (imported + 1, imported + 1))
-    assert len({known, *(sources.digest_of(str(package), sources.TRACED, imported) for _ in range(2))}) == 3
+    known = sources.digests_of(str(package), imported)
+    assert sources.digests_of(str(package), imported) == known
+    os.utime(package / "stability" / "advice.py", (imported + 1, imported + 1))
+    found = [known, *(sources.digests_of(str(package), imported) for _ in range(2))]
+    assert [len({*of_set}) for of_set in zip(*found, strict=True)] == [1, 3, 3]
 
 
 def test_loops_are_keyed_by_the_text_they_are_traced_from(monkeypatch):

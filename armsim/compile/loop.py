@@ -105,8 +105,8 @@ class SteppingLoop:
         """The loop in code of the target's level, where that pays; else None.
 
         Args:
-            used: How long this was used since it was last asked [s].
-            left: How long it would still be used, about [s]; 0 at the end of a run.
+            used: Processor time of its use since it was last asked [s].
+            left: What its use would still take, about [s]; 0 at the end of a run.
         """
         if self.target == self._best:
             return None

@@ -229,7 +229,7 @@ class Engine(Protocol):
         """
 
     def used(self, seconds: float, left: float) -> float:
-        """Hear how long steps took, and that those left of the run may take so long [s]; how long better code for them took."""
+        """Hear of the processor time of steps, and about that of those left [s]; how long better code for them took."""
 
     def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
         """The measures' results of runs that end at time t [s], a sample being due or not."""
@@ -346,11 +346,11 @@ class Runner:
                 end = min(end, self.done + log.at_once * self.clock.log_every)
             if stops is not None:
                 end = min(end, stops(self.done))
-            ahead, began = end - self.done, time.perf_counter()
+            ahead, began, busy = end - self.done, time.perf_counter(), time.thread_time()
             self._advance(end, space)
-            spent = max(time.perf_counter() - began, 1e-9)
+            spent, used = max(time.perf_counter() - began, 1e-9), time.thread_time() - busy
             self._stretch = max(1, min(10 * ahead, int(ahead * STRETCH / spent)))
-            self.improving += self.engine.used(spent, (last - self.done) * spent / ahead)
+            self.improving += self.engine.used(used, (last - self.done) * used / ahead)
             yield self.done
 
     def row(self) -> Numbers:

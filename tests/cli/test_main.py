@@ -49,6 +49,16 @@ def test_every_help_has_an_example_and_keeps_to_80_columns(armsim, name):
     assert armsim(name, "-h").out == help.out
 
 
+def test_python_looks_through_no_objects_for_cycles_as_a_command_ends(process):
+    program = """
+import atexit, gc
+atexit.register(lambda: print(len(gc.get_objects()) < 1000 < gc.get_freeze_count()))
+from armsim.__main__ import main
+main()
+"""
+    assert process("schema", "robot", python=("-c", program)).out.endswith("\nTrue\n")
+
+
 def test_the_help_of_armsim_keeps_to_80_columns_and_tells_what_comes_first(armsim):
     help = armsim("-h").out
     assert max(map(len, help.splitlines())) <= 80

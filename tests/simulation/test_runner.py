@@ -63,7 +63,7 @@ def plan(arms):
 @pytest.fixture(autouse=True)
 def timeless(monkeypatch):
     """Steps take no time, however busy the machine is."""
-    monkeypatch.setattr(runner_module, "time", SimpleNamespace(perf_counter=lambda: 0.0))
+    monkeypatch.setattr(runner_module, "time", SimpleNamespace(perf_counter=lambda: 0.0, thread_time=lambda: 0.0))
 
 
 def runner_of(plan, step=lambda k, run: False, count=1, width=1):
@@ -74,6 +74,15 @@ def runner_of(plan, step=lambda k, run: False, count=1, width=1):
 def carry(runner, last):
     """The steps done after each stretch."""
     return [*runner.until(last)]
+
+
+def test_an_engine_hears_how_long_steps_kept_the_processor_not_how_long_others_did(plan, monkeypatch):
+    hours, busy, heard = itertools.count(), itertools.count(), []
+    monkeypatch.setattr(runner_module.time, "perf_counter", lambda: 3600.0 * next(hours))
+    monkeypatch.setattr(runner_module.time, "thread_time", lambda: 2.0 * next(busy))
+    monkeypatch.setattr(Counting, "used", lambda self, used, left: heard.append((used, left)) or 0.0)
+    carry(runner_of(plan), 512)
+    assert heard[0] == (2.0, 2.0)
 
 
 def test_an_interruption_takes_back_state_and_peaks_alike(plan):
@@ -90,7 +99,7 @@ def test_an_interruption_takes_back_state_and_peaks_alike(plan):
 
 def test_any_number_of_steps_is_taken_in_stretches_between_which_ctrl_c_is_heard(plan, monkeypatch):
     now = itertools.count()
-    monkeypatch.setattr(runner_module, "time", SimpleNamespace(perf_counter=lambda: 1e-3 * next(now)))
+    monkeypatch.setattr(runner_module.time, "perf_counter", lambda: 1e-3 * next(now))
     runner = runner_of(plan)
     done = carry(runner, 10**5)
     assert done[:3] == [256, 2816, 28416]  # ten times as many each, as each takes a millisecond by this clock
