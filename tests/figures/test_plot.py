@@ -134,6 +134,7 @@ def test_a_motor_that_drives_a_joint_through_another_bounds_its_torque():
     assert lines == {-200.0, 200.0}  # 2 N·m times 50 and times 2
 
 
+@pytest.mark.slow
 def test_forces_of_couplings_are_drawn_where_they_are_asked_for():
     run = armsim.simulate("arm5_gripper_pick", SHORT)
     figure = plot(run, columns=["tau_coupling_*", "q_F*"])
@@ -209,6 +210,7 @@ def test_what_is_zero_all_the_time_is_told_and_not_drawn():
     assert "motor torque [N·m]" not in [axis.get_ylabel() for axis in figure.axes]
 
 
+@pytest.mark.slow
 def test_a_run_in_a_folder_is_drawn_as_the_one_in_memory(run, figure, tmp_path):
     folder = run.save(tmp_path / "run")
     for found in (plot(folder), plot(folder / "run.yaml")):
@@ -221,6 +223,7 @@ def test_a_run_in_a_folder_is_drawn_as_the_one_in_memory(run, figure, tmp_path):
     assert curve(panel(table, "position [rad]"), "R1")[1].tolist() == run["q_R1_rad"].tolist()
 
 
+@pytest.mark.slow
 def test_a_run_in_parquet_is_drawn_as_well(run, figure, tmp_path):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     found = plot(armsim.simulate("arm5_reach", {**SHORT, "log.format": "parquet"}).save(tmp_path / "run"))
@@ -252,7 +255,7 @@ def test_runs_that_ended_early_are_drawn_as_far_as_they_went_and_it_is_said():
 
 
 @pytest.mark.parametrize("rows", [0, 1])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_run_of_no_row_or_one_is_drawn(rows, tmp_path):
     run = armsim.simulate("two_link_hold", {"duration": 0.1})
     run.cut_short(rows)

@@ -36,6 +36,7 @@ def test_the_best_so_far_never_rises_and_ends_at_what_was_found(found, tmp_path)
     assert curve.get_ydata()[-1] == found.objective
 
 
+@pytest.mark.slow
 def test_cases_are_where_the_tool_is_at_their_targets_and_told_apart(found, tmp_path):
     _, places, _ = saved(tuning_figure(found), tmp_path / "a.png").axes
     good, bad = (np.asarray(dots.get_offsets()) for dots in places.collections)
@@ -47,7 +48,7 @@ def test_cases_are_where_the_tool_is_at_their_targets_and_told_apart(found, tmp_
 
 
 @pytest.mark.parametrize("upright", [True, False])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_the_axis_that_distances_are_from_is_that_of_the_arm_with_the_tool(tmp_path, upright):
     rod = {"rod": {"axis": "x", "length": 0.5, "mass": 1, "center": [0.25, 0, 0]}}
     joints = [

@@ -143,6 +143,7 @@ def test_the_files_are_followed_and_read(found, tmp_path):
     assert len(rows) == 5 * 500 + 1
 
 
+@pytest.mark.slow
 def test_one_seed_finds_one_motion_and_prismatic_trees_have_one(short_search):
     one, other = (
         excite("arm5_gripper", ["payload.mass", "joints[F1].friction.viscous"], 2, rate=100) for _ in range(2)

@@ -53,12 +53,14 @@ def test_friction_that_the_file_lacks_is_found():
         assert found[path].value == pytest.approx(x, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_friction_that_is_not_there_is_as_good_as_none():
     found = found_of(logged(rod(0.05, None), noise=1e-4), open=["joints[A].friction.coulomb"], robot=rod(0.05, 0.1))
     one = found["joints[A].friction.coulomb"]
     assert 0.0 <= one.value < 3.0 * one.within < 0.01
 
 
+@pytest.mark.slow
 def test_a_voltage_shows_of_torque_constant_resistance_and_viscous_friction_two_combinations_alone():
     """Kp/Ra drives and Kp²/Ra + viscous damps: one direction of the three changes neither."""
     robot = rod(0.04, 0.3, 0.55)
@@ -80,6 +82,7 @@ def test_a_voltage_shows_of_torque_constant_resistance_and_viscous_friction_two_
 
 
 @pytest.mark.parametrize("rate", [100, 250])
+@pytest.mark.handful(1)
 def test_a_model_without_the_friction_of_the_arm_is_noticed(rate):
     """However few rows a window has."""
     found = found_of(logged(rod(), noise=1e-4, rate=rate), rod(0.05, None), ["joints[A].motor.Kp"])
@@ -104,6 +107,7 @@ def rows_of(log, keep):
     return replace(log, t=log.t[keep], q=log.q[keep], commands=CommandHistory(log.t[keep], log.inputs[keep]))
 
 
+@pytest.mark.slow
 def test_rows_that_are_missing_and_uneven_do_no_harm():
     """Commands change every fifth row, in which a log of a slow controller loses others."""
     log = logged(rod(), seconds=8.0, noise=1e-5, rate=1000, held=5)
@@ -136,6 +140,7 @@ def test_rows_of_encoders_fast_motion_and_noise_are_all_kept(options):
     assert without_spikes(log) is log
 
 
+@pytest.mark.slow
 def test_rows_between_steps_do_no_harm():
     """Rows 3 and 4 ms apart, steps of 3.5 ms: half of all rows are between two."""
     log = logged(rod(), noise=1e-6, rate=1000, held=7)
@@ -204,6 +209,7 @@ def test_of_a_runs_folder_what_was_commanded_drives_the_model(tmp_path):
     assert abs(by_voltage[path].value - x) > 10.0 * abs(found[path].value - x)
 
 
+@pytest.mark.slow
 def test_numbers_that_are_nearly_alike_converge_from_any_file():
     """Under a current friction of 0.3 mN·m s/rad alone tells torque constant from mass, which correlate by 1 - 1e-6."""
     log = logged(rod(3e-4, None), seconds=4.0, noise=1e-6, output="current", seed=3)
@@ -252,6 +258,7 @@ def test_numbers_do_not_depend_on_how_many_threads_share_the_windows(monkeypatch
     assert told[0].estimates == told[1].estimates
 
 
+@pytest.mark.slow
 def test_two_logs_tell_more_than_one():
     first, second = (logged(rod(), noise=1e-3, seed=seed) for seed in (1, 2))
     alone, both = found_of(first), found_of([first, second])
@@ -270,6 +277,7 @@ def test_what_is_trusted_stays_where_the_log_says_less():
     assert inside(found, {"joints[A].motor.Kp": 0.5, "joints[A].motor.Ra": 1.0}, 1.5)
 
 
+@pytest.mark.slow
 def test_what_is_trusted_decides_along_what_the_log_cannot_see():
     """The log tells Kp/Ra = 0.5 and Kp²/Ra + viscous = 0.3: with Ra = r the rest follows, and what the file says decides r."""
     paths = ["joints[A].motor.Kp", "joints[A].motor.Ra", "joints[A].friction.viscous"]

@@ -82,6 +82,7 @@ def test_clean_motions_give_back_every_number_from_torques_currents_or_voltages(
     assert np.all(found.residual < 1e-8 * np.abs(commands).max())
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_of_white_and_of_smoothed_noise():
     state, paths = motion(2000), list(TRUTH)[:4]
     clean, model = measured(elbow(), state, "torque"), CommandModel(OpenRobot(elbow(), paths))

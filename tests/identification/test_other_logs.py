@@ -50,6 +50,7 @@ def double(off=1.0):
     return {"format": "armsim/robot/1", "name": "double", "joints": joints}
 
 
+@pytest.mark.slow
 def test_a_log_of_mujoco_gives_the_friction_and_torque_constants_of_its_model():
     found = armsim.identify(DATA / "mujoco_log.csv", double(0.7), ["friction", "joints[*].motor.Kp"])
     for path, x in TRUE.items():

@@ -22,7 +22,7 @@ def inertial_rank(robot: Robot) -> int:
     return numerical_rank(columns[:, np.tile(INERTIAL, len(robot.link_names))])
 
 
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_arms_have_the_published_number_of_base_parameters(name):
     columns = stacked_regressor(load_robot(name, engine="python"))
@@ -30,7 +30,7 @@ def test_arms_have_the_published_number_of_base_parameters(name):
     assert numerical_rank(inertial) == len(independent(inertial)[0]) == PUBLISHED[name]
 
 
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 @pytest.mark.parametrize("kinds", ["RRRR", "RRRP", "RRPR", "RRPPR"])
 def test_general_arms_have_seven_base_parameters_a_turning_joint_and_four_a_sliding_one(kinds, arms):
     # Khalil and Dombre, section 9.4: of the first link, which turns about a fixed axis, three remain; a joint that slides between

@@ -127,6 +127,7 @@ def run(folder, cases) -> dict[str, int]:
     return counts
 
 
+@pytest.mark.slow
 def test_mutated_texts_are_robots_or_faults_and_nothing_else_is_read(tmp_path):
     counts = run(tmp_path, range(300))
     assert min(counts.values()) > 30
@@ -138,6 +139,7 @@ def test_many_mutated_texts_are_robots_or_faults(tmp_path, part):
     run(tmp_path, range(1000 + 2000 * part, 3000 + 2000 * part))
 
 
+@pytest.mark.slow
 def test_files_of_thirty_thousand_parts_are_told_what_is_too_much(tmp_path):
     """Names that all become one, links in one long chain, joints that mimic each other in one: none takes the square of time."""
     many = range(10_000)

@@ -304,7 +304,7 @@ COILS = {f"robot.joints[{i}].motor.inductance": 2e-3 for i in range(5)}
     ],
     ids=["integrals and currents", "samples", "friction", "a force that comes and goes"],
 )
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_every_column_of_a_row_is_that_of_a_run_that_lands_on_it(scenario, setting):
     integrator = {"method": "rodas", "rtol": 1e-9, "atol": 1e-9}
     between, landing = (
@@ -341,6 +341,7 @@ def test_peaks_do_not_depend_on_how_often_rows_are_logged():
     assert seen == pytest.approx([3, 3], rel=1e-4)
 
 
+@pytest.mark.slow
 def test_a_scenario_written_out_repeats_the_bits_of_its_run():
     given = {"integrator": {"method": "rodas"}, "duration": 0.5}
     first = armsim.simulate("arm5_hold", given)
@@ -363,6 +364,7 @@ def test_a_row_within_a_step_keeps_the_steps_mode_of_friction():
     assert plant.motion(0.0, [*x[:-1], -1.0])[1] == plant.motion(0.0, x)[1] == [6.5]
 
 
+@pytest.mark.slow
 def test_the_mode_of_a_row_ends_with_its_step():
     plant = Plant(slide(2.0, coulomb=Coulomb(3.0, 3.0)), None, method="rk54", ahead=True)
     x, modes = plant.initial_state([0.0], [1.3], 2.0), []

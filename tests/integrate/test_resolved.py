@@ -38,7 +38,7 @@ CASES = {
 
 @pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_no_step_passes_what_a_limit_or_friction_hides(case, method):
     torque, duration, joint = CASES[case]
     fine = armsim.simulate(slider(torque, duration, joint, method="rk4", dt=duration / 20_000), force_step=True)

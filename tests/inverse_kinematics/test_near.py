@@ -97,6 +97,7 @@ def goals(arm, q):
 
 
 @pytest.mark.parametrize("robot", ["arm5", "ur5e", "panda", "torso", tree(4, 10), tree(7, 10), tree(13, 10)])
+@pytest.mark.handful(3)
 def test_a_start_nearby_leads_to_the_goal_quadratically(robot):
     arm = read_robot(robot)[0]
     rng = random.Random(2)

@@ -73,7 +73,7 @@ def test_a_state_that_there_is_not_is_refused(asked, told):
 
 @pytest.mark.parametrize("scenario", ["arm5_hold", "arm5_hold_pi"])
 @pytest.mark.parametrize("at", [0.0007, 0.3337])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_an_adaptive_method_is_linearised_between_its_landings_too(scenario, at):
     free = {"integrator": {"method": "rk54", "rtol": 1e-10}, "log.every": 0.1, "duration": 1}
     lin = armsim.linearize(scenario, at=at, overrides=free)

@@ -116,6 +116,7 @@ def test_a_motor_under_its_voltage_speeds_up_and_brakes_by_exponential_arcs():
 
 
 @pytest.mark.parametrize("volts", [24.0, 30.0])
+@pytest.mark.handful(1)
 def test_two_links_switch_once_where_the_arcs_of_full_drive_and_full_brakes_meet(volts, monkeypatch):
     # Bobrow, Dubowsky and Gibson 1985: u as great as any motor lets it from the start, and as small back from the end;
     # the dynamics of two rods by Lagrange's equations, motors with back-EMF, viscous and dry friction
@@ -207,6 +208,7 @@ KEPT = 1 - 4 * fastest.HELD  # share of every limit that is used
 
 
 @pytest.mark.parametrize("jerk", [10, 40, 1e5])
+@pytest.mark.handful(1)
 def test_bounds_of_speed_acceleration_and_jerk_make_it_the_seven_segments_of_point_to_point_motions(jerk):
     limits = {"speed": 0.9, "acceleration": 4, "jerk": jerk}
     profile = {key: KEPT * x for key, x in limits.items()} | {"fastest": False}
@@ -262,6 +264,7 @@ def test_a_run_that_does_not_begin_with_the_speed_of_its_path_is_doubtful(unit, 
     assert doubts([0.5, 0], qd=[float(needed)]) == doubts([0, 0.5]) == []
 
 
+@pytest.mark.slow
 def test_jerk_is_told_where_it_binds_and_where_it_does_not_let_the_path_be_followed():
     (stage,) = read_scenario(slider({"jerk": 30, "acceleration": 8})).command.reference.stages
     spent = {label: sum(it.to_s - it.from_s for it in stage.bindings if it[:2] == label) for label in stage.labels}

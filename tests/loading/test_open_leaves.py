@@ -56,7 +56,7 @@ def compiled(function, value: float) -> list[float]:
 
 @pytest.mark.parametrize("name", ["arm5_hold", "puma560_hold"])
 @pytest.mark.parametrize("part", range(4))  # so that two processes can share the work
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_each_number_left_open_gives_the_bits_of_the_number_written_in(name, part):
     expected = course(name, None)
     found = list(every_leaf(name).items())

@@ -230,7 +230,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.handful(12)
+@pytest.mark.handful(6)
 def test_file_array_and_condition_refuse_the_same_numbers(name):
     right, wrong = RULES[name]
     paths, robot = list(right), OpenRobot(ROBOT, list(right))

@@ -104,7 +104,7 @@ def test_along_a_line_two_links_move_by_the_cosine_law():
     ],
     ids=["puma560", "ur5e", "arm5 axis", "arm5", "iiwa14", "iiwa14 axis", "frame"],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_the_tool_stays_on_its_path_between_knots(robot, q, reference):
     made = scenario(robot, q, reference)
     far, turned = beside(made)
@@ -357,6 +357,7 @@ def test_a_joint_that_leaves_its_range_between_knots_is_refused(told):
     assert "elbow at the end of its range" in refusal(told, robot, [-1.2, 1.5], line).found
 
 
+@pytest.mark.slow
 def test_a_move_that_turns_more_than_it_leads_along_does_not_slow_its_neighbours():
     q = [0.1, -1.2, 1.5, -1.0, -1.2, 0.3]
     arm = armsim.load_robot("ur5e").arm
@@ -387,6 +388,7 @@ def test_computed_torque_follows_a_path_within_the_integrators_error():
     assert error < 1e-8  # of rk4 at 1 ms
 
 
+@pytest.mark.slow
 def test_numbers_that_shape_a_path_cannot_be_left_open_and_gains_can(told):
     made = {"line": [0.6, 0.3, 0.2], "speed": 0.5, "acceleration": 1}
     file = scenario("puma560", PUMA, made, duration=0.01).scenario_data
@@ -406,6 +408,7 @@ def test_numbers_that_shape_a_path_cannot_be_left_open_and_gains_can(told):
     assert repr(runs) == "Runs(scenario: 2 runs, 2 complete)"
 
 
+@pytest.mark.slow
 def test_a_reference_tells_what_the_tool_does():
     planned = armsim.reference(scenario("puma560", PUMA, {"line": [0.6, 0.3, 0.2], "speed": 0.25, "acceleration": 2}))
     tool = planned.tool

@@ -124,6 +124,7 @@ def test_an_arm_as_they_are_built_is_not_doubted(warnings, name):
 
 
 @pytest.mark.parametrize("kind", ["robots", "configs"])
+@pytest.mark.handful(1)
 def test_no_unit_of_what_is_shipped_is_doubted(kind):
     for name in shipped_names(kind):
         mends = [warning.mend for warning in check(name).warnings]

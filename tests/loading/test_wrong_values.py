@@ -123,7 +123,7 @@ def check_all(read, document, under: tuple = ()) -> None:
 
 
 @pytest.mark.parametrize("control", CONTROLS)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_a_controller_with_a_wrong_value_is_a_fault(control):
     without = {key: value for key, value in SCENARIO.items() if key not in ("inputs", "external", "payload")}
     check_all(read_scenario, {**without, "control": CONTROLS[control]}, ("control",))
@@ -134,12 +134,13 @@ def test_a_scenario_with_a_wrong_value_is_a_fault():
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "robots").glob("*.yaml")))
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_robot_with_a_wrong_value_is_a_fault(name):
     check_all(read_robot, yaml.safe_load((ROOT / f"robots/{name}.yaml").read_text()))
 
 
 @pytest.mark.parametrize("kind", STUDIES)
+@pytest.mark.handful(1)
 def test_a_study_with_a_wrong_value_is_a_fault(kind):
     def read(document) -> None:
         Path("study.yaml").write_text(yaml.safe_dump(document))

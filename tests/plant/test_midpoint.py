@@ -79,6 +79,7 @@ def test_it_converges_at_order_two_on_a_driven_two_link_arm(arms, order):
     assert abs(order(plant, arm.initial, (0.5, -0.2), (100, 200, 400, 800)) - 2) < 0.1
 
 
+@pytest.mark.slow
 def test_it_converges_at_order_two_on_the_swing_of_arm5(arms, order):
     assert abs(order(Plant(arms.bare(arms.shipped("arm5")), None), SWING, (0.0,) * 5, (1000, 2000, 4000)) - 2) < 0.1
 
@@ -110,6 +111,7 @@ def test_it_converges_at_order_two_with_all_that_can_act_on_an_arm(arms, order, 
     assert abs(order(plant, q, qd, (250, 500, 1000, 2000), 0.25, 8000) - 2) < 0.1
 
 
+@pytest.mark.slow
 def test_at_a_millisecond_it_holds_arm5_to_a_hundredth_of_a_milliradian(arms, reference, drive, column):
     # explicit methods blow up at this step; the error of velocity_implicit is 1.7e-3 rad
     table, target = reference("hold_truth"), (0.3, -0.8, 0.0, 0.5, -0.4)
@@ -134,6 +136,7 @@ def test_at_a_millisecond_it_holds_arm5_to_a_hundredth_of_a_milliradian(arms, re
 
 
 @pytest.mark.parametrize(("kd", "period"), [(1.0, None), (0.0, 0.1)])
+@pytest.mark.handful(1)
 def test_a_stiff_arm_decays_at_any_step(kd, period, arms, drive, column):
     # at 0.1 s the back-EMF of arm5, up to 3449 1/s, is 172 times what the step can follow
     law = pd((10.0,) * 5, (kd,) * 5, (0.3, -0.8, 0.0, 0.5, -0.4), "voltage", period)
@@ -317,7 +320,7 @@ def test_work_approaches_the_change_of_energy_at_order_two(arms, drive, column):
 
 
 @pytest.mark.parametrize("dt", [1e-4, 1e-3, 1e-2])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_stops_stiffer_than_the_step_hold_what_is_thrown_against_them(dt, arms, drive, column):
     # arm5 between stops whose dampers alone would stop its last joints within 0.05 ms
     arm = arms.bare(arms.shipped("arm5"))
@@ -366,7 +369,7 @@ def test_machine_code_equals_the_text_on_floats_over_100_steps(name, plants, dri
 
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="is about x86-64 processors")
 @pytest.mark.parametrize("name", ["continuous", "prismatic", "outside"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(name, plants, drive):
     plant, q, qd, sample_every = plants(name)
     plant = midpoint(plant)
