@@ -37,7 +37,7 @@ TRACED = (
     "simulation/content.py",
 )
 # what follows from the content of a file: also how it becomes a plant, with open numbers too, and what is said of its step
-LOADED = (*TRACED, "document", "loading", "stability", "simulation", "batches")
+LOADED = (*TRACED, "document", "fastest", "loading", "stability", "simulation", "batches")
 EVERYTHING = ("",)
 SETS = TRACED, LOADED, EVERYTHING
 

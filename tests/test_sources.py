@@ -64,7 +64,7 @@ def test_an_edit_of_what_is_traced_gives_every_kernel_another_key(place, package
     assert [a != b for a, b in zip(before, digests(package), strict=True)] == [True, True, True]
 
 
-@pytest.mark.parametrize("room", ["document", "loading", "stability", "batches", "simulation"])
+@pytest.mark.parametrize("room", ["document", "fastest", "loading", "stability", "batches", "simulation"])
 @pytest.mark.handful(3)
 def test_an_edit_of_how_files_become_plants_gives_another_key_to_what_is_known_by_a_files_content(room, package):
     before = digests(package)

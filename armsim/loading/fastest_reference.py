@@ -11,11 +11,11 @@ import numpy as np
 from armsim import document
 from armsim.errors import FileFaults, UsageError
 from armsim.expr import Expr
+from armsim.fastest.jerk_limits import JerkLimits, within_jerk
+from armsim.fastest.path_limits import PathLimits, RowLabel
+from armsim.fastest.phase_plane import Unreachable
+from armsim.fastest.timing import HELD, Extra, PathRows, fastest_timing
 from armsim.files.faults import Fault
-from armsim.loading.fastest import HELD, Extra, PathRows, fastest_timing
-from armsim.loading.jerk_limits import JerkLimits, within_jerk
-from armsim.loading.path_limits import PathLimits, RowLabel
-from armsim.loading.phase_plane import Unreachable
 from armsim.loading.tool_motion import Blocked, Follower
 from armsim.loading.tool_reference import ToolPath
 from armsim.model import Arm, Joint

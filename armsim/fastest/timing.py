@@ -10,9 +10,9 @@ import numpy as np
 
 from armsim.compile import BatchKernel
 from armsim.expr import Scalar, both, maximum, sqrt, where
-from armsim.loading.admissible import ABSENT, NO_INERTIA, fitted, pieces_of, stepwise
-from armsim.loading.path_limits import PathLimits, RowLabel
-from armsim.loading.phase_plane import PhasePlane, Unreachable
+from armsim.fastest.admissible import ABSENT, NO_INERTIA, fitted, pieces_of, stepwise
+from armsim.fastest.path_limits import PathLimits, RowLabel
+from armsim.fastest.phase_plane import PhasePlane, Unreachable
 from armsim.references.joint_path import JointPath
 from armsim.references.path_timing import PathTiming, divided
 

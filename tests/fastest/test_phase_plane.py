@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from armsim.loading.admissible import pieces_of
-from armsim.loading.phase_plane import PhasePlane, Unreachable
+from armsim.fastest.admissible import pieces_of
+from armsim.fastest.phase_plane import PhasePlane, Unreachable
 from armsim.references.path_timing import divided
 
 EVEN = 0.5

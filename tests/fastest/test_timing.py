@@ -18,9 +18,10 @@ from armsim import FileFaults, UsageError
 from armsim.actuation.drive import drive_torques, motor_demands
 from armsim.arm.robot import Robot
 from armsim.document.base import plain
-from armsim.loading import fastest, read_scenario
+from armsim.fastest.jerk_limits import CONTROLS, Arcs, JerkLimits
+from armsim.fastest.timing import ACCURACY, HELD, fastest_timing
+from armsim.loading import read_scenario
 from armsim.loading.check import check
-from armsim.loading.jerk_limits import CONTROLS, Arcs, JerkLimits
 from armsim.loading.scenario import resolved_scenario
 from tests.surveys import fastest as surveyed
 
@@ -161,9 +162,9 @@ def test_two_links_switch_once_where_the_arcs_of_full_drive_and_full_brakes_meet
     given = scenario(
         planar({"voltage": volts}, efficiency=1), {"via": [end.tolist()], "fastest": True}, q=start.tolist()
     )
-    assert end_of(given) == pytest.approx(exact, rel=fastest.ACCURACY)
-    monkeypatch.setattr(fastest.fastest_timing, "__defaults__", (1e-7,))
-    monkeypatch.setattr(fastest, "MOST_POINTS", 40000)
+    assert end_of(given) == pytest.approx(exact, rel=ACCURACY)
+    monkeypatch.setattr(fastest_timing, "__defaults__", (1e-7,))
+    monkeypatch.setattr("armsim.fastest.timing.MOST_POINTS", 40000)
     # limits are kept by a share of 2e-6
     assert end_of(given) == pytest.approx(exact * (1 + 1e-6), rel=1e-6)
 
@@ -204,7 +205,7 @@ def test_a_joint_that_turns_back_alone_passes_with_the_acceleration_of_either_si
     assert read.knots[-1] == pytest.approx(expected, rel=1e-4)
 
 
-KEPT = 1 - 4 * fastest.HELD  # share of every limit that is used
+KEPT = 1 - 4 * HELD  # share of every limit that is used
 
 
 @pytest.mark.parametrize("jerk", [10, 40, 1e5])
@@ -236,7 +237,7 @@ def test_bounded_jerk_makes_a_motor_slower_by_less_the_more_there_is_and_neither
         assert np.abs([motion.at(t).qdd[0] for t in (0.0, motion.knots[-1] * (1 - 1e-12))]).max() < 1e-6
     assert ends[0] > ends[1] > free * (1 - 1e-5)
     # both ends begin without acceleration: half the time that it takes to rise is lost at each
-    assert ends[1] == pytest.approx(free + 12 * 4 / 2 / MASS / 1e6, rel=fastest.ACCURACY)
+    assert ends[1] == pytest.approx(free + 12 * 4 / 2 / MASS / 1e6, rel=ACCURACY)
 
 
 def test_the_summary_of_a_run_along_bounded_jerk_tells_how_much_of_it_the_motion_takes():
@@ -424,9 +425,9 @@ CASES = [
 def test_its_time_is_known_to_the_accuracy_that_is_promised(limits, monkeypatch):
     given = scenario(planar(limits), {"via": POINTS, "profile": "spline", "fastest": True}, q=[0.1, 0.7])
     found = end_of(given)
-    monkeypatch.setattr(fastest.fastest_timing, "__defaults__", (fastest.ACCURACY / 20,))
-    monkeypatch.setattr(fastest, "MOST_POINTS", 20000)
-    assert found == pytest.approx(end_of(given), rel=fastest.ACCURACY)
+    monkeypatch.setattr(fastest_timing, "__defaults__", (ACCURACY / 20,))
+    monkeypatch.setattr("armsim.fastest.timing.MOST_POINTS", 20000)
+    assert found == pytest.approx(end_of(given), rel=ACCURACY)
     assert end_of(given) < found
 
 
@@ -457,7 +458,7 @@ def test_the_path_of_one_joint_takes_as_long_as_the_plan_of_least_time():
     given["control"]["output"] = "voltage"
     planned = armsim.plan(given | {"plan": {"minimise": "time", "to": {"q": [0.9]}, "intervals": 80}})
     assert planned.status == "solved"
-    assert end_of(given) == pytest.approx(planned.time, rel=fastest.ACCURACY)
+    assert end_of(given) == pytest.approx(planned.time, rel=ACCURACY)
 
 
 @pytest.mark.slow  # an optimisation

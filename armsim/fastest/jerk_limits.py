@@ -21,8 +21,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 
-from armsim.loading.fastest import AIM, HELD, INNER, LOWERED, POINTS, REACHED, REFUSED, TINY, PathRows
-from armsim.loading.phase_plane import Unreachable
+from armsim.fastest.phase_plane import Unreachable
+from armsim.fastest.timing import AIM, HELD, INNER, LOWERED, POINTS, REACHED, REFUSED, TINY, PathRows
 from armsim.references.path_timing import PathTiming, divided
 
 Array = Any  # numpy's

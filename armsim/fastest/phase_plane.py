@@ -25,7 +25,7 @@ import numpy as np
 
 from armsim.compile import BatchKernel
 from armsim.expr import Scalar, Scalars, both, chosen, leaves, maximum, minimum, negated, scan, when, where
-from armsim.loading.admissible import ABSENT, EMPTY, LOWER, NEARLY, UPPER, WIDTH, roots, stepwise, value
+from armsim.fastest.admissible import ABSENT, EMPTY, LOWER, NEARLY, UPPER, WIDTH, roots, stepwise, value
 from armsim.references.path_timing import PathTiming, durations
 
 Array = Any  # numpy's
