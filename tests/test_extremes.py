@@ -105,6 +105,7 @@ def test_a_robot_beyond_its_bounds_is_refused(path, sign):
         ("external[0].force[0]", 1e300),
     ],
 )
+@pytest.mark.handful(3)
 def test_a_scenario_beyond_its_bounds_is_refused_as_a_file_and_as_an_open_number(path, value):
     scenario = WRITTEN["controlled"]
     with pytest.raises(FileFaults):

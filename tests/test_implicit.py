@@ -166,7 +166,7 @@ def test_a_gain_that_drives_instead_of_damping_is_taken_at_the_old_velocity(limi
 @pytest.mark.parametrize("gear", [20.0, -20.0])
 @pytest.mark.parametrize("law", [{}, {"ki": [1e-9], "law": "pid"}], ids=["pd", "pid"])
 @pytest.mark.parametrize(("limit", "supply"), [(10, 4), (4, 10), (None, 4), (4, None)])
-@pytest.mark.handful(5)
+@pytest.mark.handful(2)
 def test_the_narrower_of_controller_and_supply_limits_what_a_saturated_command_brakes_with(limit, supply, law, gear):
     # kd asks for 1000 V: the slider loses gear Kp 4 V / Ra / mass a second, back-EMF taken at the new velocity
     h, mass, Kp, Ra = 0.01, 2.0, 0.05, 0.8
@@ -232,7 +232,7 @@ def test_a_limit_that_is_not_reached_changes_nothing(drive, law):
     ids=lambda part: next(iter(part)),
 )
 @pytest.mark.parametrize("drive", DRIVES)
-@pytest.mark.handful(5)
+@pytest.mark.handful(2)
 def test_a_command_with_a_limit_keeps_what_else_its_motor_has(drive, part, law):
     # against the method of order four, whose torque is that of every row
     motor, gains = DRIVES[drive]

@@ -40,6 +40,7 @@ def motion(plant, q, qd, seconds, drive, column):
 
 
 @pytest.mark.parametrize("mode", [0, 1])
+@pytest.mark.handful(1)
 def test_an_arm_oscillates_about_a_static_equilibrium_with_the_linearised_frequency(mode, arms, drive, column):
     arm = arms.shipped("two_link")
     balance = np.array([-1.2, 0.3])
@@ -59,6 +60,7 @@ def test_an_arm_oscillates_about_a_static_equilibrium_with_the_linearised_freque
 
 
 @pytest.mark.parametrize("degrees", [1.0, 60.0, 120.0, 179.0])
+@pytest.mark.handful(2)
 def test_a_swing_has_the_period_of_its_elliptic_integral(degrees, drive, column):
     m, c, about_com = 3.0, 0.4, 0.15
     inertia = Inertia.about_com(m, Vector(c, 0.0, 0.0), Symmetric(0.1, 0.2, about_com))

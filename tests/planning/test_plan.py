@@ -227,6 +227,7 @@ def test_gains_far_from_the_end_are_those_of_the_algebraic_riccati_equation():
     assert found[0] == pytest.approx(np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_degrees_are_those_of_the_file():
     asked = {
         "format": "armsim/scenario/1",

@@ -77,7 +77,7 @@ def test_the_damping_of_arm5_has_the_eigenvalues_that_its_reference_tells(arms):
         assert lin.M[i][: i + 1] == pytest.approx(row, rel=1e-13, abs=1e-15)
 
 
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_every_plant_has_the_derivatives_that_difference_quotients_tell(plant):
     plant, q, qd, _ = plant
     n, t = plant.arm.n, 0.013

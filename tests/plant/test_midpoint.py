@@ -381,6 +381,7 @@ def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(n
             assert bits(getattr(host, part)) == bits(getattr(plain, part))
 
 
+@pytest.mark.slow
 def test_every_width_of_lanes_gives_the_same_bits(arms, evaluate):
     plant, *_ = everything(arms)
     plant, count = midpoint(plant), len(plant.slots)

@@ -201,7 +201,7 @@ def test_the_balance_closes_with_the_order_of_the_method(method, acting):
 
 
 @pytest.mark.parametrize("acting", ACTING)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_the_balance_of_an_adaptive_method_closes_to_its_tolerance(acting):
     robot, keys = ACTING[acting]
     run = armsim.simulate(scenario(robot, BOTH, "rk54", **keys))

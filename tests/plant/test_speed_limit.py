@@ -77,7 +77,7 @@ def test_gear_losses_at_the_greatest_speed_are_those_of_the_torque_that_is_left(
 
 
 @pytest.mark.parametrize("method", LOCATING)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_load_that_falls_faster_than_the_limit_is_not_held_and_may_be_braked(method):
     # with the command downwards the motor cannot push on beyond the limit; it cannot hold either
     made = scenario({"limits": {"speed": 2.0}}, None, method, gravity=-5.0, inputs={"torque": [-3.0]})
@@ -90,6 +90,7 @@ def test_a_load_that_falls_faster_than_the_limit_is_not_held_and_may_be_braked(m
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_the_limit_lets_go_when_the_command_no_longer_reaches_it(method):
     # 4 cos(pi t) N: at 1 m/s from asin(pi/4)/pi on, and slower again from 0.5 s on
     made = scenario({"limits": {"speed": 4.0}}, None, method, inputs={"torque": ["4*cos(pi*t)"]})
@@ -111,6 +112,7 @@ def test_the_limit_lets_go_when_the_command_no_longer_reaches_it(method):
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
+@pytest.mark.handful(1)
 def test_a_limit_of_speed_costs_no_more_steps_than_what_it_does_takes(method):
     made = scenario({"limits": {"speed": 4.0, "voltage": 24.0}}, {"friction": {"coulomb": 0.5}}, method)
     made |= {"inputs": {"voltage": [20.0]}, "duration": 100.0, "log": {"every": 100.0}}
@@ -120,7 +122,7 @@ def test_a_limit_of_speed_costs_no_more_steps_than_what_it_does_takes(method):
 
 
 @pytest.mark.parametrize("method", LOCATING)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_two_joints_are_held_at_their_greatest_speeds_together(method):
     """Two parallel slides, the second on the first: forces couple through the mass matrix."""
     joints = []

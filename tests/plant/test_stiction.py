@@ -306,7 +306,7 @@ def test_in_every_row_friction_only_takes_power(name, method, make, go):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_joints_stick_slip_and_release_at_different_times_and_together(method, make, go):
     plant, q, qd, _ = make("continuous, outside forces")
     run = go(replace(plant, method=method), q, qd, 2000, 2000)
@@ -562,7 +562,7 @@ def test_machine_code_equals_the_text_on_floats_over_100_steps(name, make, drive
 
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="is about x86-64 processors")
 @pytest.mark.parametrize("name", PLANTS)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(name, make, drive):
     plant, q, qd, sample_every = make(name)
     engines = [NativeEngine(LoopPlan.of(plant, 1 / 2000), target) for target in (None, Target("x86-64", ""))]
@@ -573,6 +573,7 @@ def test_a_processor_without_avx_or_fma_gives_the_same_bits_during_a_transient(n
             assert bits(getattr(host, part)) == bits(getattr(plain, part))
 
 
+@pytest.mark.slow
 def test_every_width_of_lanes_gives_the_same_bits(make, evaluate):
     for name in ("continuous, outside forces", "rk4, full motors, integral"):
         plant, *_ = make(name)

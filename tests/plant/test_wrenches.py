@@ -151,6 +151,7 @@ def test_lanes_and_both_engines_give_the_bits_of_single_runs():
     np.testing.assert_array_equal(native.table, slow.table)
 
 
+@pytest.mark.slow
 def test_formulas_of_measures_name_wrenches_whether_they_are_logged_or_not():
     formulas = [
         f"{aggregate}({part}_{name})" for aggregate in ("max", "final") for part in PARTS for name in EVERYWHERE

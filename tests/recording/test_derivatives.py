@@ -313,7 +313,7 @@ def test_smoothed_friction_has_the_derivative_of_its_formula():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 @pytest.mark.usefixtures("exact_events")
 def test_smoothed_steps_have_exact_derivatives_by_all_methods(arm3, method, evaluate):
     robot = {**deepcopy(arm3), "joints": deepcopy(arm3["joints"][:2])}

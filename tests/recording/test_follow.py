@@ -140,6 +140,7 @@ def test_faults_of_a_map_are_all_named(recording, arm, tmp_path):
 
 
 @pytest.mark.parametrize("gone", ["t_s", "q_R3_rad", "qd_R2_rad_s", "voltage_R5_V"])
+@pytest.mark.handful(2)
 def test_a_missing_column_is_named(gone, recording, arm, tmp_path):
     columns = columns_of(recording, every=500)
     del columns[gone]

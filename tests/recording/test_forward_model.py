@@ -670,7 +670,7 @@ ODD = {
 
 @pytest.mark.parametrize("open_", [[], ["joints[R2].motor.Kp"]])
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_a_step_takes_arrays_however_they_lie_in_memory(odd, open_):
     model = ForwardModel("arm5", 1e-4, open=open_, external=[{"link": "R5"}] if open_ else [])
     state, inputs = model.state(), np.array([1.0, -6.0, 2.0, 0.5, 0.1])
@@ -683,6 +683,7 @@ def test_a_step_takes_arrays_however_they_lie_in_memory(odd, open_):
         assert model.step(state, inputs, *map(odd, more)).tolist() == model.step(state, inputs, *more).tolist()
 
 
+@pytest.mark.slow
 def test_a_masked_number_is_refused_and_not_taken_for_what_is_beneath_the_mask(told):
     model = ForwardModel("arm5", 1e-4, open=["joints[R2].motor.Kp"], external=[{"link": "R5"}])
     plain, state = ForwardModel("arm5", 1e-4), model.state()

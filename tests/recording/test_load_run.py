@@ -50,7 +50,7 @@ def contents(folder) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_run_comes_back_as_it_was_saved_and_is_saved_as_it_was(case, tmp_path):
     run = made(case)
     found = armsim.load_run(run.save(tmp_path / "run"))
@@ -169,6 +169,7 @@ def test_a_recording_is_a_run_with_its_full_state(case, tmp_path):
         found.save(tmp_path / "deg", degrees=True)
 
 
+@pytest.mark.slow
 def test_a_loaded_run_is_drawn_as_the_folder_is(tmp_path):
     pytest.importorskip("matplotlib")
     for run in (made("simulated"), armsim.record("arm5_hold", {"control.period": 1e-3, "duration": 0.1})):

@@ -32,7 +32,7 @@ def log_of(recording, rows=slice(None)):
 
 
 @pytest.mark.parametrize("name", [*CASES])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_of_the_log_of_its_own_run_a_controller_commands_what_it_did_to_the_bit(name):
     """Encoders, filters, integrals, delays, references and feedforward included."""
     recording = armsim.record(name, SHORT | CASES[name])

@@ -81,6 +81,7 @@ def as_a_robot_logs(plain):
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.handful(1)
 def test_the_folder_of_a_run_or_a_recording_is_a_log(recording, arm, tmp_path, ending):
     run = armsim.simulate("arm5_hold", {"duration": 0.1, "log.format": ending})
     run.save(tmp_path / "run")

@@ -52,7 +52,7 @@ def spoilt(arrays: dict[str, np.ndarray]):
 @pytest.mark.parametrize(
     "method", ["inverse_dynamics", "forward_dynamics", "bias", "limit_torque", "kinetic_energy", "motor_demand"]
 )
-@pytest.mark.handful(18)
+@pytest.mark.handful(9)
 def test_no_answer_of_an_arm_drops_a_number_that_is_not_finite(name, engine, method):
     if method == "motor_demand" and "losses" not in name:
         pytest.skip("alike")
@@ -86,7 +86,7 @@ def test_no_answer_of_an_arm_drops_a_number_that_is_not_finite(name, engine, met
         for j, name in enumerate(ROBOTS)
     ],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_no_step_drops_a_number_that_is_not_finite(method, name, output):
     """Every two of methods, robots and outputs together."""
     model = ForwardModel(ROBOTS[name], dt=1e-3, method=method, output=output, external=[{"link": "J2"}])
@@ -111,7 +111,7 @@ def test_no_step_drops_a_number_that_is_not_finite(method, name, output):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_formula_without_a_value_ends_a_run_of_a_joint_that_friction_holds(method):
     steps = {} if METHODS[method].adaptive else {"dt": 1e-2}
     scenario = {

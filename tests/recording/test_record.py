@@ -23,6 +23,7 @@ def table(recording):
 
 
 @pytest.mark.parametrize("name", ["arm5_hold", "arm5_hold_pi"])
+@pytest.mark.handful(1)
 def test_every_sample_has_the_bits_of_simulate(name):
     recording = armsim.record(name, SAMPLED)
     run = armsim.simulate(name, {**SAMPLED, "log.every": 1e-3})
@@ -179,7 +180,7 @@ def test_its_audit_is_that_of_simulate(method, tmp_path):
     ],
     ids=["soon", "later", "long_periods", "own"],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_recording_that_diverges_knows_as_much_of_it_as_simulate(changes):
     asked = {**changes, "log.every": changes["control.period"]}
     recording = armsim.record("arm5_hold", asked, force_step=True)

@@ -106,6 +106,7 @@ def test_any_sample_is_a_complete_state(name, recorded):
         assert result.comparison.equal
 
 
+@pytest.mark.slow
 def test_the_recordings_hold_what_is_hard_to_repeat(recorded):
     def column(name: str, kind: str):
         recording = load_run(recorded(name))
@@ -204,6 +205,7 @@ def test_another_model_differs_and_says_by_how_much_and_from_when(recorded, tmp_
     assert 1e-6 < found.largest < 1e-2
 
 
+@pytest.mark.slow
 def test_a_difference_that_begins_late_is_dated(recorded):
     recording = load_run(recorded("pd"))
     recording.inputs[300:, 2] += 1e-9
@@ -252,6 +254,7 @@ def test_an_adaptive_recording_keeps_what_its_method_remembers(recorded):
     assert model.step(recording.states[7], recording.inputs[7])[:10].tolist() == recording.states[8, :10].tolist()
 
 
+@pytest.mark.slow
 def test_fixed_steps_for_an_adaptive_recording_need_a_length(recorded, told):
     with pytest.raises(UsageError) as caught:
         armsim.replay(recorded("adaptive"), method="rk4")
@@ -321,6 +324,7 @@ def test_a_damaged_recording_is_refused_in_four_lines(what, recorded, tmp_path):
 @pytest.mark.parametrize(
     ("count", "told"), [(".inf", "inf"), ("-.inf", "-inf"), (".nan", "nan"), ("1e300", r"1e\+300")]
 )
+@pytest.mark.handful(2)
 def test_a_count_that_is_none_is_told_as_it_stands(recorded, tmp_path, count, told):
     folder = tmp_path / "copy"
     shutil.copytree(recorded("pd"), folder)

@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
-@pytest.mark.handful(6)
+@pytest.mark.handful(2)
 def test_every_example_is_sound_and_a_motion(example, folder):
     (folder / "move.yaml").write_text((SIX if "joints:" in example else HEAD) + example.replace("\n", "\n  "))
     checked = check("move.yaml")
@@ -48,7 +48,7 @@ def test_every_profile_is_on_the_page():
 
 
 @pytest.mark.parametrize(("command", "shown"), OUTPUT)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_command_prints_what_the_page_shows(command, shown, folder, capsys):
     cli.main(shlex.split(command)[1:], prog_name="armsim", standalone_mode=False)
     assert steady(capsys.readouterr().out) == steady(shown)

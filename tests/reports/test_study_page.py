@@ -99,6 +99,7 @@ def test_a_study_without_a_complete_run_is_reported_without_a_picture_of_one(tmp
     assert "2 refused" in found["What came of it"]
 
 
+@pytest.mark.slow
 def test_a_table_in_parquet_is_reported_as_one_in_csv(tmp_path):
     pytest.importorskip("pyarrow")
     for table in ("csv", "parquet"):

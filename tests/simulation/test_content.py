@@ -74,6 +74,7 @@ def test_whatever_is_simulated_is_in_the_key():
 
 @pytest.mark.parametrize("integrator", [None, {"method": "rk4", "dt": 1e-3}])
 @pytest.mark.parametrize("scenario", [SCENARIO, "two_link_swing"])  # the latter has figures without a result
+@pytest.mark.handful(2)
 def test_plans_of_one_key_take_the_same_memory(scenario, integrator):
     read, sizes = with_method(read_scenario(scenario, {"integrator": integrator})), {}
     for keep in product((True, False), repeat=5):

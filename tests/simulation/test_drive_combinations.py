@@ -202,6 +202,7 @@ def test_the_shipped_drive_crawls_where_it_should_and_glides_when_it_is_quick():
     assert not quick.advice.warnings
 
 
+@pytest.mark.slow
 def test_encoders_of_continuous_control_say_where_they_are_and_nothing_else():
     control = {"law": "pd", "output": "torque", "kp": [40], "kd": [8], "target": [0.1]}
     given = scenario(part(), inputs=None, control={**control, "encoder": {"on": "motor", "seed": 0}}, duration=0.1)

@@ -203,6 +203,7 @@ def test_a_large_residual_is_explained():
     assert loose["note"] == note + "a smaller rtol than 0.05"
 
 
+@pytest.mark.slow
 def test_dynamechs_motor_has_a_residual_that_no_step_takes_away():
     motors = {f"robot.joints[{i}].motor.{key}": value for i in range(3) for key, value in [("coulomb", 1)]}
     motors |= {f"robot.joints[{i}].motor.model": "dynamechs" for i in range(5)}

@@ -21,7 +21,7 @@ from armsim.simulation.runner import Job, Runner
 RATIO, DT = (1, 2000), 1 / 2000
 
 
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_machine_code_equals_the_text_on_floats_over_200_steps(plant, drive):
     body, q, qd, sample_every = plant
     engines = NativeEngine(LoopPlan.of(body, DT), Target(optimisation=1)), PythonEngine(LoopPlan.of(body, DT))
@@ -49,7 +49,7 @@ def test_code_in_short_basic_blocks_has_the_bits_of_the_text_on_floats(method, p
 
 @pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
 @pytest.mark.parametrize("name", ["sampled", "rk4", "rotors"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_run_in_pieces_equals_one_go(engine, name, plants, drive):
     body, q, qd, sample_every = plants(name)
     made = engine(LoopPlan.of(body, DT))
@@ -73,6 +73,7 @@ def unstable(plants):
 
 
 @pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
+@pytest.mark.handful(1)
 def test_a_run_that_diverges_stops_at_the_first_bad_step_and_keeps_its_rows(engine, plants, drive):
     body, q, qd = unstable(plants)
     made = engine(LoopPlan.of(body, 2e-3))
@@ -96,6 +97,7 @@ def test_both_engines_diverge_at_the_same_step_with_the_same_state(plants, drive
 
 
 @pytest.mark.parametrize("engine", [NativeEngine, PythonEngine])
+@pytest.mark.handful(1)
 def test_a_start_that_is_out_of_range_is_bad_at_once(engine, plants, drive):
     body, q, qd, _ = plants("continuous")
     assert drive(engine(LoopPlan.of(body, DT)), body, [2e6, *q[1:]], qd, 5, RATIO).reached == 0

@@ -72,7 +72,7 @@ def test_the_tool_is_there_anyway_and_a_frame_once():
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 @pytest.mark.parametrize("degrees", [False, True])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_saved_run_has_the_columns_of_its_frames(tmp_path, run, format, degrees):
     run = run if format == "csv" else armsim.simulate("arm5_hold", {**LOGGED, "log.format": format})
     folder = str(tmp_path / "run")
@@ -122,6 +122,7 @@ def test_formulas_name_frames_that_are_not_logged_and_have_the_bits_of_columns(r
     assert len({*many["max(x_mid)"].tolist()}) == 3
 
 
+@pytest.mark.slow
 def test_lanes_have_the_rows_of_the_frames_that_they_log():
     """The frames that a kernel writes are part of its key."""
     for frame in FRAMES:

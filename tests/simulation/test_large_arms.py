@@ -47,7 +47,7 @@ def same_bits(asked):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_machine_code_has_the_bits_of_floats(name):
     same_bits(CASES[name])
 

@@ -47,7 +47,7 @@ def pq():
 
 @pytest.mark.parametrize("degrees", [False, True])
 @pytest.mark.parametrize("streamed", [False, True])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_parquet_has_the_bits_and_headings_of_csv(pq, degrees, streamed, tmp_path, monkeypatch):
     if streamed:
         monkeypatch.setattr(row_log, "IN_MEMORY", 1)

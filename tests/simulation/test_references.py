@@ -55,7 +55,7 @@ def number_at(data, path):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_open_numbers_the_interpreter_and_a_resolved_file_give_the_same_bits(form):
     reference, names = FORMS[form]
     data = scenario(reference)

@@ -74,7 +74,7 @@ def content(folder) -> tuple[bytes, bytes, dict]:
 
 @pytest.mark.parametrize(("scenario", "overrides"), CASES.values(), ids=CASES)
 @pytest.mark.parametrize("degrees", [False, True])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_streamed_run_has_the_files_of_one_in_memory(scenario, overrides, degrees, small, tmp_path):
     run = armsim.simulate(scenario, overrides, force_step=True)
     run.save(tmp_path / "kept", degrees=degrees)

@@ -129,6 +129,7 @@ def test_progress_ends_at_the_last_step_and_never_goes_back():
 
 
 @pytest.mark.parametrize("engine", ["llvm", "python"])
+@pytest.mark.handful(1)
 def test_an_interrupted_run_keeps_the_rows_it_has(engine):
     def interrupt(done: int, steps: int) -> None:
         if done >= 300:

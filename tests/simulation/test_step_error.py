@@ -59,7 +59,7 @@ def unknown():
 
 
 @pytest.mark.parametrize("method", FIXED)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_the_estimate_is_the_error_of_a_smooth_motion_or_more_up_to_twice(method):
     run = armsim.simulate(slide(integrator={"method": method, "dt": 1e-3}))
     instants = armsim.simulate(slide(integrator={"method": method, "dt": 1e-3}, log={"every": 1e-3}))
@@ -224,6 +224,7 @@ def test_a_repetition_that_takes_very_many_steps_is_given_up_and_says_so(monkeyp
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.handful(1)
 def test_an_adaptive_run_whose_motion_amplifies_its_tolerance_is_told_of(method):
     # a double pendulum let go upside down: chaotic, a Lyapunov exponent of some 1/s
     chaos = {

@@ -85,7 +85,7 @@ def test_a_command_that_chatters_within_its_bounds_is_run_and_told_of_and_close_
 
 
 @pytest.mark.parametrize(("limit", "right"), [(1e3, True), (1e4, True), (1e5, False)])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_chattering_step_that_is_cut_at_the_commands_bounds_is_refused_only_where_its_motion_is_wrong(limit, right):
     gains = feedback(kp=[100], kd=[200], limit=[limit])  # in a step it moves by limit / kd dt at most: 0.01, 0.1, 1 rad
     free = axis(joint={"motor": {**MOTOR, "limits": {}}}, control=gains, integrator={"method": "rk4", "dt": 2e-3})
@@ -121,6 +121,7 @@ def test_back_emf_does_not_count_where_a_limit_of_current_holds_the_torque_of_a_
 
 
 @pytest.mark.parametrize(("dt", "refused"), [(0.02, False), (0.04, True)])
+@pytest.mark.handful(1)
 def test_computed_torque_that_a_limit_of_current_bounds_close_to_the_largest_stable_step_is_warned_of(dt, refused):
     # kd dt = 2.27, of which velocity_verlet takes 2; 40 A bound the chatter by 0.6 rad, of which it is a tenth
     gains = {"law": "computed_torque", "output": "torque", "kp": [81**2], "kd": [113.5], "target": [1]}
@@ -152,7 +153,7 @@ def brushed(dt: float) -> dict:
 
 
 @pytest.mark.parametrize(("dt", "right"), [(0.008, True), (0.0088, True), (0.0125, False)])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_command_whose_swing_brushes_damp_from_where_it_starts_is_warned_of_and_one_that_grows_is_refused(dt, right):
     # its tangent is stable up to 7.6 ms, the chord of the swing from -0.65 to 0.65 V, as Lur'e's problem has it, to 9.4 ms
     found, run = advice(brushed(dt)), armsim.simulate(brushed(dt), force_step=True)

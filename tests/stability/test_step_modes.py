@@ -174,7 +174,7 @@ def derivative(function, x, h):
 
 @pytest.mark.parametrize("method", FIXED)
 @pytest.mark.parametrize("h", [1e-3, 2e-2])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_the_step_is_the_derivative_of_the_arms_own_step(arms, method, h):
     plant = replace(floating(arms), method=method)
     state = plant.initial_state(list(plant.command.target), [0.0] * 3)
