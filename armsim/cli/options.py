@@ -17,6 +17,7 @@ from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
     from armsim.files.faults import Doubt, Fault
+    from armsim.files.folder_kind import FolderKind
     from armsim.loading import Scenario
     from armsim.model import Arm
     from armsim.reports.table import Line
@@ -175,15 +176,14 @@ def joint_option(name: str, what: str) -> Callable[[Any], Any]:
     return click.option(f"--{name}", metavar="X,X,...", help=what)
 
 
-def check_folder(destination: Destination) -> None:
-    """Say what killed processes left of a run's folder, if others must know, and refuse one that must not be written."""
+def check_folder(kind: FolderKind, destination: Destination) -> None:
+    """Say what killed processes left of a folder, if others must know, and refuse one that must not be written."""
+    from armsim.files.new_folder import check_target
     from armsim.files.recovery import recover
-    from armsim.files.run_folder import check_target
 
-    for note in recover(destination.folder):
+    for note in recover(kind, destination.folder):
         echo(f"! {note}", err=True)
-    if destination.folder is not None:
-        check_target(destination.folder, destination.force)
+    check_target(kind, destination)
 
 
 def print_json(data: Any) -> None:

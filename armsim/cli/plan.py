@@ -9,6 +9,7 @@ import click
 from armsim.cli.options import (
     Display,
     Overrides,
+    check_folder,
     display_options,
     flag,
     grouped,
@@ -17,6 +18,7 @@ from armsim.cli.options import (
     set_option,
 )
 from armsim.files.destination import Destination
+from armsim.files.folder_kind import PLAN
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bar
 
@@ -57,12 +59,11 @@ def command(scenario: str, overrides: Overrides, warm: str | None, destination: 
     and names the limit that keeps it from being possible.
     """
     from armsim.planning.plan import plan
-    from armsim.planning.result import check_plan_folder
     from armsim.planning.search import MOST
     from armsim.reports.plan import iteration, report
 
     read, doubts = read_scenario(scenario, overrides)
-    check_plan_folder(destination.folder, read.name, destination.force)
+    check_folder(PLAN, destination)
     with progress_bar("planning", display.progress) as bar:
 
         def tell(now: SearchIteration) -> None:

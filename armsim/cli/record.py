@@ -21,6 +21,7 @@ from armsim.cli.options import (
 from armsim.cli.pictures import Pictures, plot_run_option
 from armsim.errors import Diverged
 from armsim.files.destination import Destination
+from armsim.files.folder_kind import RUN
 from armsim.reports.recording import report
 from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
@@ -68,7 +69,7 @@ def command(
     from armsim.recording.record import record_into
 
     pictures.check(destination.force)
-    check_folder(destination)
+    check_folder(RUN, destination)
     read, doubts = read_scenario(scenario, overrides)
     with progress_bars("recording", "saving", display.progress) as (progress, saving):
         recording, folder = record_into(destination, read, progress, force_step, saving)

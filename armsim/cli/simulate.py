@@ -20,6 +20,7 @@ from armsim.cli.pictures import Pictures, plot_run_option
 from armsim.errors import Diverged, UsageError
 from armsim.files.destination import Destination
 from armsim.files.faults import Doubt
+from armsim.files.folder_kind import RUN
 from armsim.files.known_data import KnownData
 from armsim.reports.written_run import report
 from armsim.simulation.execution import Execution
@@ -104,7 +105,7 @@ def command(
     parts of a long one, with half the step: it sees what an energy balance does not.
     """
     pictures.check(destination.force)
-    check_folder(destination)
+    check_folder(RUN, destination)
     known = KnownData("simulate", scenario, overrides, execution, display, bold(""))
     before, doubts, run = known.data(), list[Doubt](), None
     made = None if before is None else KnownRun(**before).repeated(destination)

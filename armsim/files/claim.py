@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from armsim.errors import UsageError
+from armsim.files.exchange import flush
 from armsim.files.regular_file import open_own
 from armsim.records import record
 
@@ -74,6 +75,22 @@ class Claim:
     def path(self, what: str) -> str:
         """The path of a hidden name: "new", "old" or "whole"."""
         return os.path.join(self.folder, f".{self.name}.{self.token}.{what}")
+
+    @contextmanager
+    def settled(self, *written: str) -> Iterator[None]:
+        """A block that gives what was written its name: its data are on disk before, the name is afterwards.
+
+        Args:
+            written: The paths of what is put on disk.
+
+        Raises:
+            OSError: The data cannot be put on disk.
+        """
+        for path in written:
+            flush(path)
+        yield
+        with suppress(OSError):
+            flush(self.folder)
 
     def release(self) -> None:
         """Give the names back; what is under them is gone already, or is anybody's to recover."""

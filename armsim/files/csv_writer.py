@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
@@ -33,10 +33,15 @@ def write_csv(
     Raises:
         UsageError: It cannot be written; says why.
     """
-    width = len(headings)
     with output_file(path) as file:
-        table = CsvTable(file.write, headings, range(width), (1.0,) * width)
-        table.add(values, width, len(values) // max(width, 1))
+        write_rows(file, headings, values)
+
+
+def write_rows(file: IO[bytes], headings: Sequence[str], values: Sequence[float] | ctypes.Array | np.ndarray) -> None:
+    """Write a table to an open file; see `write_csv`."""
+    width = len(headings)
+    table = CsvTable(file.write, headings, range(width), (1.0,) * width)
+    table.add(values, width, len(values) // max(width, 1))
 
 
 class CsvTable:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import IO
 
 from armsim.errors import UsageError, refusing, spelled
 from armsim.files.claim import Claim, abandoned
-from armsim.files.exchange import flush
 
 
 @contextmanager
@@ -34,10 +33,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         with open(beside, "wb") as file:
             yield file
-        flush(beside)
-        os.replace(beside, path)
-        with suppress(OSError):
-            flush(folder)
+        with claim.settled(beside):
+            os.replace(beside, path)
     finally:
         with suppress(OSError):
             os.remove(beside)
@@ -89,31 +86,36 @@ def made_folder(path: str) -> Iterator[None]:
         raise
 
 
-def write_files(folder: str, texts: Mapping[str, str]) -> list[str]:
-    """Write files into a folder, which is made unless it is there: all of them, or none that is new.
+@contextmanager
+def new_files(folder: str, names: Sequence[str]) -> Iterator[list[IO[bytes]]]:
+    """Open files of a folder for atomic writing: all of them are whole when the block ends well, else none that is new is there.
 
     Args:
-        folder: The folder.
-        texts: Of the files, by name.
-
-    Returns:
-        Their paths.
+        folder: The folder, which is made unless it is there.
+        names: Of the files.
 
     Raises:
         OSError: They cannot be written; folders that were made for them are gone again.
     """
-    texts = {os.path.join(folder, name): text for name, text in texts.items()}
-    new = [path for path in texts if not os.path.lexists(path)]
+    paths = [os.path.join(folder, name) for name in names]
+    new = [path for path in paths if not os.path.lexists(path)]
     with made_folder(folder):
         try:
-            for path, text in texts.items():
-                write_whole(path, text)
+            with ExitStack() as stack:
+                yield [stack.enter_context(whole_file(path)) for path in paths]
         except BaseException:
             for path in new:
                 with suppress(OSError):
                     os.remove(path)
             raise
-    return [*texts]
+
+
+def write_files(folder: str, texts: Mapping[str, str]) -> list[str]:
+    """Write files of these texts, by name, into a folder, see `new_files`; their paths."""
+    with new_files(folder, [*texts]) as files:
+        for file, text in zip(files, texts.values(), strict=True):
+            file.write(text.encode())
+    return [os.path.join(folder, name) for name in texts]
 
 
 def check_output(output: str, inputs: Sequence[str] = (), force: bool = False, option: str = "-o") -> None:

@@ -1,6 +1,6 @@
-"""What an armsim that was killed left where it wrote a run, and how a run is moved, kept and removed without loss.
+"""What an armsim that was killed left where it wrote a folder, and how a folder is moved, kept and removed without loss.
 
-Nothing is removed here but the files that runs consist of.
+Nothing is removed here but the files that such folders consist of.
 """
 
 from __future__ import annotations
@@ -10,28 +10,26 @@ import os
 
 from armsim.files.claim import Remains, abandoned, is_hidden_name
 from armsim.files.exchange import rename_numbered, rename_onto_nothing
+from armsim.files.folder_kind import KINDS, OF_THE_SYSTEM, PLAN, FolderKind, entries
 
-RUN_FORMAT = "armsim/run/1"
-RUNS = "runs"  # folder of the numbered runs
-TABLES = ("trajectory.csv", "torque.csv", "record.csv", "trajectory.parquet", "torque.parquet")
-ABOUT = "run.yaml"
-RUN_FILES = (*TABLES, ABOUT)
-OF_THE_SYSTEM = (".DS_Store", "Thumbs.db", "desktop.ini")  # file managers put them anywhere
+FILES = {name for kind in KINDS for name in kind.files}
+LAST = tuple(kind.files[-1] for kind in KINDS)
 NAMED = 5  # files of others that a message names
 
 
-def recover(folder: str | os.PathLike[str] | None) -> list[str]:
+def recover(kind: FolderKind, folder: str | os.PathLike[str] | None) -> list[str]:
     """Tidy up after processes that were killed while they wrote a folder, or beside it.
 
     Args:
-        folder: A run's; None for a numbered run.
+        kind: What it holds.
+        folder: The folder; None for a numbered one.
 
     Returns:
         What has changed under visible names, and what others must look after, in words.
     """
     told: list[str] = []
     try:
-        target = os.path.realpath(RUNS if folder is None else folder)
+        target = os.path.realpath(kind.numbered if folder is None else folder)
     except OSError:
         return told
     places = [target] if folder is None else [os.path.dirname(target), target]
@@ -39,29 +37,29 @@ def recover(folder: str | os.PathLike[str] | None) -> list[str]:
         with abandoned(place) as dead:
             for left in dead:
                 with contextlib.suppress(OSError):
-                    _recover(left, place, told)
+                    _recover(left, place, kind.noun, told)
     return told
 
 
-def _recover(left: Remains, place: str, told: list[str]) -> None:
+def _recover(left: Remains, place: str, noun: str, told: list[str]) -> None:
     """Tidy up what one process left."""
     target = os.path.join(place, left.target)
     if left.whole:
         try:
             _drop_placeholders(left.whole, place)
             move_in(left.whole, place)
-            told.append(f"{place}: a run that was stopped while its files were moved here is whole now")
+            told.append(f"{place}: a {noun} that was stopped while its files were moved here is whole now")
         except FileExistsError:
             kept = put_beside(left.whole, place)
-            told.append(f"{kept}: the rest of a run that was stopped while it was moved to {place}")
+            told.append(f"{kept}: the rest of a {noun} that was stopped while it was moved to {place}")
     if left.old and not os.path.lexists(target):
         rename_onto_nothing(left.new or left.old, target)
-        told.append(f"{target}: a run that was stopped while it replaced an earlier one is under its name now")
+        told.append(f"{target}: a {noun} that was stopped while it replaced an earlier one is under its name now")
     elif left.old and left.new:
         kept = put_beside(left.old, target)
-        told.append(f"{kept}: an earlier run that was to be replaced when armsim was stopped")
-        if os.path.isfile(os.path.join(left.new, ABOUT)):  # whole and on disk: only then is the old one moved aside
-            told.append(f"{put_beside(left.new, target)}: the run that was to replace it")
+        told.append(f"{kept}: an earlier {noun} that was to be replaced when armsim was stopped")
+        if any(kind.holds(left.new) for kind in KINDS):  # whole and on disk: only then is the old one moved aside
+            told.append(f"{put_beside(left.new, target)}: the {noun} that was to replace it")
     for path in (left.old, left.new):
         if os.path.isfile(path):
             os.remove(path)
@@ -80,14 +78,14 @@ def _drop_placeholders(whole: str, target: str) -> None:
 
 
 def move_in(whole: str, target: str) -> None:
-    """Move the files of a run into a folder, run.yaml last; none of them if one of the same name is there.
+    """Move the files of a folder into another, those that make it whole last; none of them if one of the same name is there.
 
     Raises:
         OSError: They cannot be moved.
     """
     moved: list[tuple[str, str]] = []
     try:
-        for name in sorted(os.listdir(whole), key=lambda name: (name == ABOUT, name)):
+        for name in sorted(os.listdir(whole), key=lambda name: (name in LAST, name)):
             step = os.path.join(whole, name), os.path.join(target, name)
             rename_onto_nothing(*step)
             moved.append(step)
@@ -104,21 +102,19 @@ def put_beside(folder: str, target: str) -> str:
 
 
 def clear(folder: str, target: str | None) -> None:
-    """Remove a run. Files of others, which came while it was being replaced, move to the target; those that cannot, stay."""
+    """Remove a folder of a kind. Files of others, which came while it was being replaced, move to the target; those that
+    cannot, stay."""
     with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
+        for name in sorted(os.listdir(folder), key=LAST.__contains__):  # after a kill it still says what it was
             path = os.path.join(folder, name)
             with contextlib.suppress(OSError):
-                if name in RUN_FILES or name in OF_THE_SYSTEM or is_hidden_name(name):
+                if name == PLAN.run and PLAN.holds(folder) and not os.path.islink(path):
+                    clear(path, target)
+                elif name in FILES or name in OF_THE_SYSTEM or is_hidden_name(name):
                     os.remove(path)
                 elif target is not None:
                     rename_onto_nothing(path, os.path.join(target, name))
         os.rmdir(folder)
-
-
-def entries(path: str) -> list[str]:
-    """What is in a folder, but for hidden names and what file managers put there."""
-    return sorted(name for name in os.listdir(path) if name not in OF_THE_SYSTEM and not is_hidden_name(name))
 
 
 def named(names: list[str]) -> str:

@@ -10,8 +10,8 @@ from os import PathLike
 from typing import Any, Literal, get_args, get_origin
 
 from armsim.files.faults import refuse
+from armsim.files.folder_kind import ABOUT, RUN_FORMAT, TABLES
 from armsim.files.nodes import Map, Node, Scalar, Seq, shown
-from armsim.files.recovery import ABOUT, RUN_FORMAT, TABLES
 from armsim.files.yaml_reader import read_yaml
 from armsim.records import Mismatch, from_plain, record
 

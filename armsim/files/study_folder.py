@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import hashlib
+import itertools
 import os
 import re
 from collections import Counter
@@ -19,10 +20,11 @@ from typing import Any
 from armsim.errors import FileFaults, UsageError, refusing, spelled
 from armsim.files.claim import sole
 from armsim.files.exchange import flush
+from armsim.files.folder_kind import entries
 from armsim.files.interrupts import interrupts_later
 from armsim.files.new_file import made_folder, write_whole
 from armsim.files.nodes import Map
-from armsim.files.recovery import entries, named
+from armsim.files.recovery import named
 from armsim.files.regular_file import check_own, open_own
 from armsim.files.run_record import plain_of
 from armsim.files.study_record import StudyRecord, check_table, file_digest
@@ -240,17 +242,33 @@ def study_folder(
     Raises:
         UsageError: It has something else, cannot be written, or another process is at it.
     """
-    path = _numbered(name, definition) if folder is None else os.fspath(folder)
     mend = "make room, or name another with -o; the same command goes on with what is done"
-    with refusing(path, "a folder that can be written", mend):
-        check_study_folder(path, definition, force)
-        with made_folder(path), sole(os.path.join(path, LOCK)) as alone:
-            if not alone:
-                mend = "wait for it, or name another folder with -o"
-                raise UsageError.of(path, "a study that no other process is at", "one that is being carried out", mend)
-            with contextlib.closing(StudyFolder(path, definition, heading, ending)) as made:
-                made.open()
-                yield made
+    for number in itertools.count(1):
+        path = os.path.join(STUDIES, f"{name}-{number:03d}") if folder is None else os.fspath(folder)
+        with refusing(path, "a folder that can be written", mend):
+            if folder is None and os.path.lexists(path) and not _has(path, definition):
+                continue
+            check_study_folder(path, definition, force)
+            with made_folder(path), sole(os.path.join(path, LOCK)) as alone:
+                if folder is None and not _has(path, definition) and (not alone or read_record(path)):
+                    continue  # another study has taken it meanwhile
+                if not alone:
+                    expected, mend = (
+                        "a study that no other process is at",
+                        "wait for it, or name another folder with -o",
+                    )
+                    raise UsageError.of(path, expected, "one that is being carried out", mend)
+                check_study_folder(path, definition, force)
+                with contextlib.closing(StudyFolder(path, definition, heading, ending)) as made:
+                    made.open()
+                    yield made
+                return
+
+
+def _has(path: str, definition: Mapping[str, Any]) -> bool:
+    """Whether a folder has this study."""
+    found = read_record(path)
+    return found is not None and found.asked == definition
 
 
 def check_study_folder(path: str, definition: Mapping[str, Any], force: bool) -> None:
@@ -305,19 +323,6 @@ def read_record(folder: str) -> StudyRecord | None:
         if isinstance(root, Map) and isinstance(root.get("results"), Map):
             return StudyRecord(root, plain_of(root))
     return None
-
-
-def _numbered(name: str, definition: Mapping[str, Any]) -> str:
-    """The numbered folder that has a study, or the next free one."""
-    number = 1
-    while True:
-        path = os.path.join(STUDIES, f"{name}-{number:03d}")
-        if not os.path.lexists(path):
-            return path
-        found = read_record(path)
-        if found is not None and found.asked == definition:
-            return path
-        number += 1
 
 
 def rows_of(path: str) -> Iterator[list[str]]:

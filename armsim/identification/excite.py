@@ -19,9 +19,9 @@ from armsim.arm.robot import Robot, load_robot
 from armsim.arrays import Array, ArrayLike
 from armsim.display import Shown
 from armsim.document.scenario import FORMAT
-from armsim.errors import UsageError
-from armsim.files.csv_writer import write_csv
-from armsim.files.new_file import made_folder, write_files
+from armsim.errors import UsageError, refusing
+from armsim.files.csv_writer import write_rows
+from armsim.files.new_file import new_files
 from armsim.files.yaml_writer import yaml_text
 from armsim.identification.command_model import CommandModel
 from armsim.identification.fit import Fitting, Known
@@ -220,12 +220,14 @@ def excite(
 def save(found: Excitation, robot: Given, folder: str) -> list[str]:
     """Write a scenario that follows the motion, and the motion as rows for another controller; their paths."""
     named = called("robots", os.fspath(robot), folder) if isinstance(robot, (str, os.PathLike)) else robot
-    arm, rows = load_robot(robot), os.path.join(folder, TABLE)
+    arm, names = load_robot(robot), (SCENARIO, TABLE)
     state = found.motion.at(found.t)
     headings, table = motion_table(arm, found.t, state, arm.inverse_dynamics(*state))
-    with made_folder(folder):
-        write_csv(rows, headings, table.ravel())
-        return [*write_files(folder, {SCENARIO: yaml_text(found.scenario(arm, named))}), rows]
+    refused = refusing(folder, "a folder that can be written", "check its name and its permissions")
+    with refused, new_files(folder, names) as (scenario, rows):
+        scenario.write(yaml_text(found.scenario(arm, named)).encode())
+        write_rows(rows, headings, table.ravel())
+    return [os.path.join(folder, name) for name in names]
 
 
 def motion_limits(arm: Robot, speed: ArrayLike | None, acceleration: ArrayLike | None) -> MotionLimits:

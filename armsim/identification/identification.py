@@ -11,8 +11,8 @@ import numpy as np
 from armsim.arrays import Array
 from armsim.display import Shown
 from armsim.errors import refusing
-from armsim.files.csv_writer import write_csv
-from armsim.files.new_file import write_files
+from armsim.files.csv_writer import write_rows
+from armsim.files.new_file import new_files
 from armsim.files.yaml_writer import yaml_text
 from armsim.identification.base_numbers import BaseNumbers
 from armsim.identification.consistent import ConsistentInertias
@@ -157,13 +157,14 @@ class Identification(Shown):
         with refusing(path, "a folder that can be written", "check its name and its permissions"):
             text = identified_text(self.robot, self.estimates, os.path.abspath(path), self.base)
             about = COMMENT + yaml_text({"format": FORMAT, "armsim": __version__, **self.data()})
-            files = write_files(path, dict(zip(FILES, (text, about), strict=False)))
-        names = [spellings("q", joint)[0][0] for joint in self.arm.joints]
-        headings = ["t_s", *(f"{heading}{end}" for end in ENDS for heading in names)]
-        table = os.path.join(path, FILES[-1])
-        columns = [self.fitted[key] for key in ("t", "measured", "before", "after")]
-        write_csv(table, headings, np.column_stack(columns).ravel())
-        return [*files, table]
+            names = [spellings("q", joint)[0][0] for joint in self.arm.joints]
+            headings = ["t_s", *(f"{heading}{end}" for end in ENDS for heading in names)]
+            columns = [self.fitted[key] for key in ("t", "measured", "before", "after")]
+            with new_files(path, FILES) as (robot, told, table):
+                robot.write(text.encode())
+                told.write(about.encode())
+                write_rows(table, headings, np.column_stack(columns).ravel())
+        return [os.path.join(path, name) for name in FILES]
 
     def data(self) -> Json:
         """As plain data, in SI units and the file's."""

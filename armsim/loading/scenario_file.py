@@ -15,8 +15,8 @@ from armsim.document.scenario import ROOT as SCENARIO
 from armsim.document.timing import ROWS, logged_step, shared_step, steps_of
 from armsim.errors import UsageError
 from armsim.files.faults import Report, join, listed
+from armsim.files.folder_kind import RUN_FORMAT
 from armsim.files.nodes import Map, Node, Scalar, Seq, clipped, shown
-from armsim.files.run_folder import RUN_FORMAT
 from armsim.files.shipped import looks_like_a_file
 from armsim.files.source import Source, beside, find_file
 from armsim.formulas.quantity import Context, Quantity

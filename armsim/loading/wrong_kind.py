@@ -6,9 +6,9 @@ from armsim.document.robot import FORMAT as ROBOT_FORMAT
 from armsim.document.scenario import FORMAT as SCENARIO_FORMAT
 from armsim.errors import FileFaults
 from armsim.files.faults import listed, refuse
+from armsim.files.folder_kind import RUN_FORMAT
 from armsim.files.neighbours import robot_of, scenarios_of
 from armsim.files.nodes import Map, Node, Place
-from armsim.files.run_folder import RUN_FORMAT
 
 
 def wrong_kind(kind: str, root: Node, path: str) -> FileFaults | None:

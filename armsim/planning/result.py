@@ -15,10 +15,11 @@ import numpy as np
 from armsim.arm.arrays import Array
 from armsim.display import Shown
 from armsim.document.scenario import FORMAT
-from armsim.errors import UsageError, refusing, spelled
 from armsim.files.csv_writer import write_csv
-from armsim.files.new_file import made_folder, write_whole
-from armsim.files.recovery import entries, named
+from armsim.files.destination import Destination
+from armsim.files.folder_kind import CHECKED, GAINS, INPUTS, PLAN, PLAN_COMMENT, PLAY, SUMMARY
+from armsim.files.new_file import write_whole
+from armsim.files.new_folder import new_folder
 from armsim.files.yaml_writer import yaml_text
 from armsim.planning.problem import Bound, Trajectory
 from armsim.planning.search import SearchIteration
@@ -27,9 +28,6 @@ from armsim.records import OMIT, Json, as_plain, record
 from armsim.simulation.run import Run
 from armsim.simulation.simulate import simulate
 
-PLANS = "plans"  # folder of the numbered plans
-INPUTS, GAINS, PLAY, SUMMARY, RUN = "inputs.csv", "gains.csv", "play.yaml", "plan.yaml", "run"
-FILES = (INPUTS, GAINS, PLAY, SUMMARY, RUN)
 CHECK = {"method": "rodas", "rtol": 1e-9}  # of the simulation that checks a plan
 TIME = "t_s"
 COMMENT = """Plays what `armsim plan` has found for {name}: inputs.csv, by {method} at rtol {rtol:g}.
@@ -258,45 +256,16 @@ class MotionPlan(Shown):
         Raises:
             UsageError: The folder must not be overwritten, or cannot be written.
         """
-        path = check_plan_folder(folder, self.facts.scenario, force)
-        with refusing(path, "a folder that can be written", "name another folder"), made_folder(path):
-            self._write(path)
+        with new_folder(PLAN, self.facts.scenario, Destination(folder, force)) as made:
+            self._write(made.hidden)
             driven = [self.input_headings[i] for i in self._task.driven]
             headings = [f"K_{of}_{by}" for of in driven for by in self.state_headings]
             gains = np.column_stack([self.t[:-1], self.gains.reshape(len(self.t) - 1, -1)])
-            write_csv(os.path.join(path, GAINS), [TIME, *headings], gains.ravel())
-            write_whole(os.path.join(path, SUMMARY), yaml_text(self.summary(), "What an armsim plan came to."))
-            if self.run is not None:
-                simulate(os.path.join(path, PLAY)).save(os.path.join(path, RUN), force=True)
-        return Path(path)
-
-
-def check_plan_folder(folder: str | PathLike[str] | None, name: str, force: bool) -> str:
-    """The folder of a plan: the one named, or `plans/<scenario>-001` or the next free number.
-
-    Raises:
-        UsageError: It has something else.
-    """
-    if folder is None:
-        number = 1
-        while os.path.lexists(path := os.path.join(PLANS, f"{name}-{number:03d}")):
-            number += 1
-        return path
-    path = os.fspath(folder)
-    if not os.path.lexists(path):
-        return path
-    if not os.path.isdir(path):
-        raise UsageError.of(path, "a folder that is absent or empty", "a file", "name another folder")
-    names = entries(path)
-    foreign = [name for name in names if name not in FILES]
-    if foreign:
-        raise UsageError.of(
-            path, "a folder that is absent or empty", f"other files: {named(foreign)}", "name another folder"
-        )
-    if names and not force:
-        mend = f"name another folder, or add {spelled('--force', 'force=True')} to replace the plan"
-        raise UsageError.of(path, "a folder that is absent or empty", "an earlier plan", mend)
-    return path
+            write_csv(made.file(GAINS), [TIME, *headings], gains.ravel())
+            write_whole(made.file(SUMMARY), yaml_text(self.summary(), PLAN_COMMENT))
+        if self.run is not None:  # whose run.yaml tells where inputs.csv is
+            simulate(os.path.join(made.path, PLAY)).save(os.path.join(made.path, CHECKED))
+        return Path(made.path)
 
 
 def _finite(value: float) -> float | None:

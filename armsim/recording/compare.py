@@ -16,8 +16,8 @@ from armsim.arrays import Array, Mask
 from armsim.display import Shown
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
+from armsim.files.folder_kind import TABLES
 from armsim.files.nodes import clipped
-from armsim.files.recovery import TABLES
 from armsim.files.run_record import run_record
 from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table

@@ -10,7 +10,8 @@ from armsim.control import Controller
 from armsim.errors import UsageError, spelled
 from armsim.expr import Scalar, Scalars
 from armsim.files.destination import Destination
-from armsim.files.run_folder import new_run_folder
+from armsim.files.folder_kind import RUN
+from armsim.files.new_folder import new_folder
 from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.loading.signals import ConstantSignal
 from armsim.plant import Plant, held, make_plant
@@ -75,7 +76,7 @@ def record_into(
     Raises:
         UsageError: As `record` and `Recording.save`, before the run; or the recording is kept in another place, which is told.
     """
-    with new_run_folder(destination.folder, scenario.name, destination.force) as made:
+    with new_folder(RUN, scenario.name, destination) as made:
         recording = _recorded(scenario, progress, None, force_step)
         recording.save_into(made, False, saving)
     return recording, Path(made.path)

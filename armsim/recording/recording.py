@@ -18,8 +18,8 @@ from armsim.errors import UsageError, spelled
 from armsim.files.csv_reader import read_csv
 from armsim.files.csv_writer import CsvFile
 from armsim.files.faults import refuse
+from armsim.files.new_folder import NewFolder
 from armsim.files.nodes import Place, clipped
-from armsim.files.run_folder import RunFolder
 from armsim.files.run_record import RunRecord
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
@@ -196,7 +196,7 @@ class Recording(Run):
             seconds=self.seconds["total_s"],
         )
 
-    def files(self, folder: RunFolder, degrees: bool) -> RunFiles:
+    def files(self, folder: NewFolder, degrees: bool) -> RunFiles:
         """What takes the rows: record.csv, in radians."""
         if degrees:
             found = "degrees, whose rounding a replay would show"
@@ -219,7 +219,7 @@ class Recording(Run):
         self._cut(rows, failure)
         vars(self).pop("facts", None)
 
-    def record(self, folder: RunFolder, degrees: bool) -> None:
+    def record(self, folder: NewFolder, degrees: bool) -> None:
         """Write run.yaml, which needs no other file than record.csv."""
         with open(folder.file(TABLE), "rb") as table:
             sha256 = hashlib.file_digest(table, "sha256").hexdigest()

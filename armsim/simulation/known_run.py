@@ -13,9 +13,9 @@ from armsim.clock import Clock
 from armsim.errors import UsageError
 from armsim.files.csv_writer import CsvFile
 from armsim.files.destination import Destination
+from armsim.files.folder_kind import ABOUT, RUN
 from armsim.files.interrupts import interrupts_later
-from armsim.files.recovery import ABOUT
-from armsim.files.run_folder import new_run_folder
+from armsim.files.new_folder import new_folder
 from armsim.records import record
 from armsim.simulation.accuracy import Accuracy
 from armsim.simulation.engine import NativeEngine
@@ -133,7 +133,7 @@ class KnownRun:
         rows = log.finish(clock.rows_before(clock.steps), None if clock.steps % clock.log_every else end)
         seconds, (before, behind) = watch.total(), self.about
         times = "".join(f"  {part}: {time!r}\n" for part, time in seconds.items())
-        with new_run_folder(destination.folder, self.name, destination.force) as made:
+        with new_folder(RUN, self.name, destination) as made:
             tables = [partial(CsvFile, made.file(file), columns) for file, columns in self.files.items()]
             with RunFiles(tables, self.width, clock) as files:
                 files.take(rows)

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from armsim.errors import UsageError, refusing
-from armsim.files.run_folder import size_text
+from armsim.files.new_folder import size_text
 from armsim.records import mutable_record
 from armsim.simulation.runner import DOUBLE, RowRoom, RowSpace
 

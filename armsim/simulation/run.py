@@ -13,8 +13,9 @@ from typing import Any
 
 from armsim.clock import NEVER
 from armsim.display import Shown
-from armsim.files.recovery import ABOUT, RUN_FORMAT
-from armsim.files.run_folder import RunFolder, new_run_folder
+from armsim.files.destination import Destination
+from armsim.files.folder_kind import ABOUT, RUN, RUN_FORMAT
+from armsim.files.new_folder import NewFolder, new_folder
 from armsim.files.run_record import RunRecord
 from armsim.files.yaml_writer import yaml_text
 from armsim.progress import Progress
@@ -48,18 +49,18 @@ class Run(Shown, Result):
         Raises:
             UsageError: The folder must not be overwritten, or cannot be written.
         """
-        with new_run_folder(folder, self.scenario.name, force) as made:
+        with new_folder(RUN, self.scenario.name, Destination(folder, force)) as made:
             with self.files(made, degrees) as files:
                 files.take(self.rows)
             self.record(made, degrees)
         return Path(made.path)
 
-    def files(self, folder: RunFolder, degrees: bool) -> RunFiles:
+    def files(self, folder: NewFolder, degrees: bool) -> RunFiles:
         """What takes the rows, in a folder."""
         return run_files(folder, self.scenario, self.plant, degrees)
 
     def save_into(
-        self, folder: RunFolder, degrees: bool, progress: Progress | None = None, written: RunFiles | None = None
+        self, folder: NewFolder, degrees: bool, progress: Progress | None = None, written: RunFiles | None = None
     ) -> None:
         """Write the folder of a run, at the end of a program that has no other use for its rows.
 
@@ -110,7 +111,7 @@ class Run(Shown, Result):
         self.status = "interrupted" if self.status == "complete" else self.status
         self.rows, self.failure = self.rows.cut(rows), failure
 
-    def record(self, folder: RunFolder, degrees: bool) -> None:
+    def record(self, folder: NewFolder, degrees: bool) -> None:
         """Write run.yaml into a folder that has the rows already."""
         told = {
             "csv_angles": "deg" if degrees else "rad",
@@ -166,7 +167,7 @@ class Run(Shown, Result):
 
 
 def write_about(
-    folder: RunFolder, run: Result, content: Mapping[str, Any], scenario: Mapping[str, Any], comment: str
+    folder: NewFolder, run: Result, content: Mapping[str, Any], scenario: Mapping[str, Any], comment: str
 ) -> None:
     """Write run.yaml: outcome, provenance, and the resolved scenario that repeats the run."""
     record = {

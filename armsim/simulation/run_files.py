@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from armsim.clock import Clock
 from armsim.files.csv_writer import CsvFile
+from armsim.files.folder_kind import RUN_FORMAT
 from armsim.files.interrupts import interrupts_later
-from armsim.files.recovery import RUN_FORMAT
 from armsim.simulation.row_log import BLOCK, DOUBLE, Rows
 from armsim.version import __version__
 
 if TYPE_CHECKING:
+    from armsim.files.new_folder import NewFolder
     from armsim.files.parquet import ParquetFile
-    from armsim.files.run_folder import RunFolder
     from armsim.loading import Scenario
     from armsim.plant import Plant
     from armsim.plant.columns import Heading
@@ -127,7 +127,7 @@ def check_format(scenario: Scenario) -> None:
         check_parquet("log.format: parquet")
 
 
-def run_files(folder: RunFolder, scenario: Scenario, plant: Plant, degrees: bool) -> RunFiles:
+def run_files(folder: NewFolder, scenario: Scenario, plant: Plant, degrees: bool) -> RunFiles:
     """The tables of a run's folder, which take rows block by block; see `armsim.simulation.row_log.RowSink`.
 
     Args:

@@ -13,8 +13,8 @@ from typing import Any
 from armsim.control import Controller, FunctionLaw, LawFunction
 from armsim.errors import UsageError
 from armsim.files.destination import Destination
-from armsim.files.recovery import ABOUT
-from armsim.files.run_folder import new_run_folder
+from armsim.files.folder_kind import ABOUT, RUN
+from armsim.files.new_folder import new_folder
 from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.measures.figures import PREFIX
 from armsim.progress import Progress
@@ -116,7 +116,7 @@ def simulate_into(
         UsageError: As `simulate` and `Run.save`, before the run; or the run is kept in another place, which is told.
     """
     check_format(scenario)
-    with new_run_folder(destination.folder, scenario.name, destination.force) as made, contextlib.ExitStack() as stack:
+    with new_folder(RUN, scenario.name, destination) as made, contextlib.ExitStack() as stack:
         runner, setup, watch = _ready(scenario, execution)
         files: RunFiles | None = None
         if not _fits(runner):

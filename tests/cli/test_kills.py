@@ -18,15 +18,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from armsim.files.folder_kind import RUN
 from armsim.files.recovery import recover
-from armsim.files.run_folder import is_run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("ARMSIM_KILLS", "0"))
 LONG, SHORT = ("--set", "duration=0.4"), ("--set", "duration=0.2")
-RUNS = {  # name: command
+COMMANDS = {  # name: command
     "long": ("simulate", "rr_config1", "-q", *LONG),
     "short": ("simulate", "rr_config1", "-q", *SHORT),
     "recorded": ("record", "rr_config1", "-q", *SHORT),
@@ -52,17 +52,17 @@ class Trials:
     def __init__(self, folder: Path, mode: str) -> None:
         (name, *options), how = MODES[mode]
         self.target = options[1] if options else None
-        self.name, self.folder, self.command = name, folder, [*RUNS[name], *options]
+        self.name, self.folder, self.command = name, folder, [*COMMANDS[name], *options]
         self.at_once = "one after the other" not in how
         env = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
         settings = {key: key in how for key in ("one after the other", "streamed")}
-        settings["warm"] = [[*run, "-o", f"whole/{name}"] for name, run in RUNS.items()]
+        settings["warm"] = [[*run, "-o", f"whole/{name}"] for name, run in COMMANDS.items()]
         command = [sys.executable, str(Path(__file__).parent / "dying.py"), json.dumps(settings)]
         with open(folder / "said", "w") as said:
             piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": said}
             self.server = subprocess.Popen(command, cwd=folder, env=env, text=True, **piped)
         assert self.server.stdout.readline() == "ready\n"
-        self.whole = {name: tables(folder / "whole" / name) for name in RUNS}
+        self.whole = {name: tables(folder / "whole" / name) for name in COMMANDS}
 
     def close(self) -> None:
         self.server.stdin.close()
@@ -87,7 +87,7 @@ class Trials:
     def holds(self, name: str) -> str:
         """The run that a folder holds whole; "" for none."""
         folder = self.folder / name
-        if not is_run(folder):
+        if not RUN.holds(folder):
             return ""
         found = tables(folder)
         (run,) = (run for run, whole in self.whole.items() if whole == found)
@@ -140,7 +140,7 @@ def test_a_kill_at_any_moment_loses_nothing_and_completes_nothing(trials):
             trials.holds(place)  # whole, or nothing that looks like a run
         if trials.at_once:
             assert trials.holds("out"), moment
-        said = recover(trials.target)
+        said = recover(RUN, trials.target)
         assert trials.holds("out") in (("long", trials.name) if trials.target == "out" else ("long",)), moment
         for place in trials.places():
             assert trials.holds(place) or os.listdir(place) == [], (moment, said)
@@ -158,9 +158,9 @@ def test_a_ctrl_c_at_any_moment_leaves_a_whole_run_or_a_marked_one_or_none(trial
         trials.reset()
         code = trials.run(**{**moment, "signal": signal.SIGINT})
         assert code in (0, 130), moment
-        recover(trials.target)
+        recover(RUN, trials.target)
         for place in trials.places():
-            if not is_run(place):
+            if not RUN.holds(place):
                 assert os.listdir(place) == [], moment
                 continue
             found = tables(trials.folder / place)

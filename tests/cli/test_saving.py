@@ -9,9 +9,9 @@ import signal
 import pytest
 import yaml
 
+from armsim.files import folder_kind
 from armsim.files.csv_writer import CsvFile, CsvTable
 from armsim.files.known_data import KnownData
-from armsim.files.run_folder import is_run
 from armsim.recording import recording
 from armsim.simulation import run_files
 from armsim.simulation.run_files import RunFiles
@@ -139,14 +139,14 @@ def test_where_there_is_no_room_at_all_the_rows_that_found_some_are_kept(armsim,
 
 def test_a_recording_that_finds_no_room_is_whole_where_there_is(armsim, empty_folder, elsewhere, monkeypatch):
     armsim(*RECORD, "-q")
-    conclude = recording.RunFolder.conclude
+    conclude = recording.NewFolder.conclude
 
     def full(self, last):
         if self.hidden.startswith(str(empty_folder)):
             raise OSError(errno.ENOSPC, FULL)
         conclude(self, last)
 
-    monkeypatch.setattr(recording.RunFolder, "conclude", full)
+    monkeypatch.setattr(recording.NewFolder, "conclude", full)
     failed = armsim(*RECORD[:-1], "again")
     kept = failed.err.split("the run is whole in ")[1].removesuffix(": move it\n")
     assert failed.code == 2
@@ -204,9 +204,9 @@ def test_ctrl_c_while_a_recording_is_saved_keeps_whole_samples_that_replay(armsi
 
 @pytest.mark.parametrize("command", [RUN, RECORD])
 def test_ctrl_c_once_all_is_written_comes_too_late(command, armsim, empty_folder, heeding, monkeypatch):
-    pressed_while(monkeypatch, recording.RunFolder, "flush", 1)
+    pressed_while(monkeypatch, recording.NewFolder, "finish", 1)
     assert armsim(*command).code == 0
-    assert is_run(empty_folder / "out")
+    assert folder_kind.RUN.holds(empty_folder / "out")
     assert os.listdir(empty_folder) == ["out"]
 
 
@@ -268,7 +268,7 @@ def test_a_full_disk_leaves_no_empty_folder(armsim, empty_folder, command, monke
     def full(path):
         raise OSError(errno.ENOSPC, FULL)
 
-    monkeypatch.setattr("armsim.files.new_file.flush", full)
+    monkeypatch.setattr("armsim.files.claim.flush", full)
     wrong = armsim(*command)
     assert (wrong.code, f"found:    {FULL}" in wrong.err) == (2, True)
     assert os.listdir(empty_folder) == []

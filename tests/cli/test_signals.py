@@ -70,7 +70,7 @@ def test_a_run_keeps_the_rows_that_it_has(number, command, table, call, ended, a
 
 
 @pytest.mark.parametrize(
-    "saving", ["armsim.simulation.run_files:RunFiles:write", "armsim.files.run_folder:RunFolder:flush"]
+    "saving", ["armsim.simulation.run_files:RunFiles:write", "armsim.files.new_folder:NewFolder:_put"]
 )
 @pytest.mark.slow
 def test_a_signal_that_comes_twice_as_timeout_sends_it_is_one(saving, ended, armsim):

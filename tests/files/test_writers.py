@@ -159,7 +159,7 @@ def test_a_full_disk_leaves_neither_new_files_nor_the_folders_made_for_them(tmp_
         if len(flushed) == 3:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("armsim.files.new_file.flush", full)
+    monkeypatch.setattr("armsim.files.claim.flush", full)
     with pytest.raises(OSError, match="No space left"):
         write_files(str(tmp_path / "a" / "b"), {"x": "1", "y": "2"})
     assert list(tmp_path.iterdir()) == []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -12,7 +15,10 @@ from scipy.spatial.transform import Rotation
 import armsim
 from armsim.errors import FileFaults, UsageError
 from armsim.files.csv_reader import read_csv
+from armsim.files.folder_kind import RUN_FORMAT
+from armsim.planning import result
 from armsim.planning.feedback import gains_along
+from armsim.planning.result import MotionPlan
 from tests.planar import planar
 
 
@@ -215,6 +221,57 @@ def test_a_plan_is_played_from_its_files_and_taken_up_again(task, tmp_path, monk
     other = {**asked, "robot": "pendubot", "plan": {"to": {"q": [0, 0]}, "minimise": "torque_squared"}}
     with pytest.raises(UsageError, match="q_shoulder_rad"):
         armsim.plan(other, warm=folder)
+
+
+@pytest.fixture
+def unchecked(task, tmp_path, monkeypatch):
+    """A plan without its simulation."""
+    monkeypatch.chdir(tmp_path)
+    found = armsim.plan(task("torque_squared", duration=1.5, limit=6.0, intervals=25))
+    found.run = None
+    return found
+
+
+def test_plans_that_are_saved_at_once_get_different_numbers(unchecked, monkeypatch):
+    writing, write, folders = threading.Barrier(4), MotionPlan._write, []
+
+    def together(self, folder):
+        writing.wait(60.0)
+        write(self, folder)
+
+    monkeypatch.setattr(MotionPlan, "_write", together)
+    threads = [threading.Thread(target=lambda: folders.append(unchecked.save().name)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(folders) == [f"rail-00{k}" for k in (1, 2, 3, 4)]
+    assert sorted(os.listdir("plans")) == sorted(folders)
+
+
+def test_a_plan_that_cannot_be_written_leaves_the_earlier_one_and_the_files_of_others(unchecked, monkeypatch):
+    folder = unchecked.save("p")
+    (folder / "run").mkdir()
+    (folder / "run/run.yaml").write_text(f"format: {RUN_FORMAT}")
+    (folder / "run/notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"files that armsim did not write: run/notes\.txt"):
+        unchecked.save("p", force=True)
+    (folder / "run/notes.txt").rename("notes.txt")
+    before = {path.name: path.read_bytes() for path in folder.glob("*.*")}
+    unchecked.u = unchecked.u + 1.0
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(result, "yaml_text", full)
+        with pytest.raises(UsageError, match="No space left"):
+            unchecked.save("p", force=True)
+    assert {path.name: path.read_bytes() for path in folder.glob("*.*")} == before
+    unchecked.save("p", force=True)
+    assert (folder / "inputs.csv").read_bytes() != before["inputs.csv"]
+    assert sorted(os.listdir("p")) == ["gains.csv", "inputs.csv", "plan.yaml", "play.yaml"]
+    assert sorted(os.listdir(".")) == ["notes.txt", "p"]
 
 
 def test_gains_far_from_the_end_are_those_of_the_algebraic_riccati_equation():

@@ -388,3 +388,24 @@ def test_a_model_of_the_controllers_own_changes_what_a_payload_does():
         for name, model in {"a": None, "b": "../robots/arm5.yaml"}.items()  # as the note has it
     ]
     assert off[0]["peak_error"].max() < 1e-6 < 1e-3 < off[1]["peak_error"].max()
+
+
+def test_studies_that_begin_at_once_do_not_replace_each_other(monkeypatch):
+    other = {"control.kp[0]": [40]}
+
+    def late(path, **options):
+        """Another study takes the folder between the look into it and its lock."""
+        monkeypatch.setattr(study_folder, "sole", sole)
+        armsim.sweep("two_link_hold", other, SHORT, "iae", os.path.dirname(path))
+        return sole(path, **options)
+
+    for folder, mine in ((None, "studies/two_link_hold-002"), ("out", "")):
+        monkeypatch.setattr(study_folder, "sole", late)
+        if mine:
+            assert str(armsim.sweep("two_link_hold", GRID, SHORT, "iae", folder).folder) == mine
+        else:
+            with pytest.raises(UsageError, match="another study"):
+                armsim.sweep("two_link_hold", GRID, SHORT, "iae", folder)
+        taken, heading = Path(folder or "studies/two_link_hold-001"), b"index,control.kp[0],iae"
+        assert yaml.safe_load((taken / "study.yaml").read_text())["results"]["status"] == "complete"
+        assert (taken / "results.csv").read_bytes().startswith(heading)

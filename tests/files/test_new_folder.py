@@ -1,4 +1,4 @@
-"""Run folders appear whole, and never over something else."""
+"""Folders appear whole, and never over something else."""
 
 import errno
 import os
@@ -8,15 +8,17 @@ import threading
 import pytest
 
 from armsim.errors import UsageError
-from armsim.files import exchange, run_folder
+from armsim.files import claim, exchange, new_folder
 from armsim.files.claim import Claim
+from armsim.files.destination import Destination
+from armsim.files.folder_kind import RUN, RUN_FORMAT
+from armsim.files.new_folder import check_target
 from armsim.files.recovery import recover
-from armsim.files.run_folder import RUN_FORMAT, check_target, is_run, new_run_folder
 from armsim.files.shipped import shipped_names, shipped_path
 
 
 def write(folder, text="x", meanwhile=lambda: None, **options):
-    with new_run_folder(folder, "demo", **options) as made:
+    with new_folder.new_folder(RUN, "demo", Destination(folder, **options)) as made:
         meanwhile()
         with open(made.file("run.yaml"), "w") as file:
             file.write(f"format: {RUN_FORMAT}\n")
@@ -59,7 +61,7 @@ def test_an_absent_and_an_empty_folder_are_written(here):
     for folder in ("empty", "deep/new", here / "path"):
         assert write(folder) == str(folder)
         assert sorted(os.listdir(folder)) == ["run.yaml", "trajectory.csv"]
-        assert is_run(folder)
+        assert RUN.holds(folder)
 
 
 def test_an_earlier_run_is_replaced_by_force_only(here, exchanging, told):
@@ -94,19 +96,19 @@ def test_files_that_come_while_a_run_is_made_stay_and_the_run_is_kept_beside_the
     assert f"mend:     the run is whole in {here / 'out-kept-1'}: move it" in said
     assert (here / "out" / "notes.txt").read_text() == "mine"
     assert (here / "out" / "trajectory.csv").read_text() == "first"
-    assert is_run("out-kept-1")
+    assert RUN.holds("out-kept-1")
     assert sorted(os.listdir(".")) == ["out", "out-kept-1"]
 
 
 def test_files_that_come_in_the_very_moment_of_the_exchange_move_to_the_new_run(here, exchanging, monkeypatch):
     write("out", "first")
 
-    def late(folder, force=False):
-        check_target(folder, force)
+    def late(kind, destination):
+        check_target(kind, destination)
         if sorted(os.listdir(".")) != ["out"]:  # once the run is made
             (here / "out" / "notes.txt").write_text("mine")
 
-    monkeypatch.setattr(run_folder, "check_target", late)
+    monkeypatch.setattr(new_folder, "check_target", late)
     write("out", "second", force=True)
     assert (here / "out" / "notes.txt").read_text() == "mine"
     assert (here / "out" / "trajectory.csv").read_text() == "second"
@@ -141,7 +143,7 @@ def test_other_peoples_files_are_never_replaced(here, force):
     (here / "file").write_text("x")
     for folder, found in (("other", "a folder with other files in it: thesis.tex"), ("file", "a file")):
         with pytest.raises(UsageError) as caught:
-            check_target(folder, force)
+            check_target(RUN, Destination(folder, force))
         assert str(caught.value) == (
             f"{folder}\n"
             "  expected: a folder that is absent or empty\n"
@@ -152,7 +154,7 @@ def test_other_peoples_files_are_never_replaced(here, force):
 
 def test_a_failure_leaves_nothing_behind():
     def interrupted(folder):
-        with new_run_folder(folder, "demo") as made:
+        with new_folder.new_folder(RUN, "demo", Destination(folder)) as made:
             open(made.file("trajectory.csv"), "w").close()
             assert not os.path.exists("out")
             raise KeyboardInterrupt
@@ -165,8 +167,8 @@ def test_a_failure_leaves_nothing_behind():
 
 def test_folders_above_are_made_and_go_with_a_failure(here):
     write("a/b/out")
-    assert is_run("a/b/out")
-    with pytest.raises(KeyboardInterrupt), new_run_folder("a/c/d/out", "demo"):
+    assert RUN.holds("a/b/out")
+    with pytest.raises(KeyboardInterrupt), new_folder.new_folder(RUN, "demo", Destination("a/c/d/out")):
         raise KeyboardInterrupt
     assert os.listdir("a") == ["b"]
 
@@ -185,16 +187,16 @@ def left_by_the_dead(folder, name, **what) -> Claim:
 
 def test_what_a_killed_process_left_is_removed_and_what_a_living_one_has_is_not(here):
     left_by_the_dead(here, "out", new=["trajectory.csv"])
-    with new_run_folder("other", "demo") as made:
+    with new_folder.new_folder(RUN, "demo", Destination("other")) as made:
         assert [name for name in os.listdir(".") if name.endswith(".new")] == [os.path.basename(made.hidden)]
-        assert recover("other") == []
+        assert recover(RUN, "other") == []
         assert os.path.isdir(made.hidden)
     assert os.listdir(".") == ["other"]
 
 
 def test_a_replacement_that_was_killed_between_two_renames_is_carried_to_its_end(here):
     left_by_the_dead(here, "out", new=["run.yaml", "trajectory.csv"], old=["run.yaml", "torque.csv"])
-    assert recover("out") == [
+    assert recover(RUN, "out") == [
         f"{here}/out: a run that was stopped while it replaced an earlier one is under its name now"
     ]
     assert sorted(os.listdir("out")) == ["run.yaml", "trajectory.csv"]
@@ -205,7 +207,7 @@ def test_a_replacement_that_was_killed_before_it_tidied_up_loses_nothing_of_othe
     write("out", "new")
     left_by_the_dead(here, "out", old=["run.yaml", "trajectory.csv", "notes.txt"])
     left_by_the_dead(here, "out", new=["run.yaml", "trajectory.csv", "more.txt"])
-    assert recover("out") == []
+    assert recover(RUN, "out") == []
     assert sorted(os.listdir("out")) == ["more.txt", "notes.txt", "run.yaml", "trajectory.csv"]
     assert (here / "out" / "trajectory.csv").read_text() == "new"
     assert os.listdir(".") == ["out"]
@@ -214,7 +216,7 @@ def test_a_replacement_that_was_killed_before_it_tidied_up_loses_nothing_of_othe
 def test_runs_whose_name_was_given_away_while_one_replaced_the_other_are_kept_beside_it(here):
     write("out", "someone's")
     left_by_the_dead(here, "out", new=["run.yaml", "trajectory.csv"], old=["run.yaml", "trajectory.csv"])
-    assert recover("out") == [
+    assert recover(RUN, "out") == [
         f"{here}/out-kept-1: an earlier run that was to be replaced when armsim was stopped",
         f"{here}/out-kept-2: the run that was to replace it",
     ]
@@ -228,8 +230,8 @@ def test_a_run_that_was_killed_while_its_files_moved_into_a_folder_becomes_whole
     (here / "out" / "torque.csv").write_text("whole")
     (here / "out" / "trajectory.csv").write_text("")  # its name was taken, and no more
     left_by_the_dead(here / "out", "out", whole=["run.yaml", "trajectory.csv"])
-    assert not is_run("out")
-    assert recover("out") == [f"{here}/out: a run that was stopped while its files were moved here is whole now"]
+    assert not RUN.holds("out")
+    assert recover(RUN, "out") == [f"{here}/out: a run that was stopped while its files were moved here is whole now"]
     assert sorted(os.listdir("out")) == ["run.yaml", "torque.csv", "trajectory.csv"]
     assert (here / "out" / "trajectory.csv").read_text() == "whole"
 
@@ -238,7 +240,7 @@ def test_files_of_others_where_a_killed_run_was_to_be_moved_stay_and_the_rest_is
     (here / "out").mkdir()
     (here / "out" / "trajectory.csv").write_text("mine")
     left_by_the_dead(here / "out", "out", whole=["run.yaml", "trajectory.csv"])
-    (said,) = recover("out")
+    (said,) = recover(RUN, "out")
     assert said == f"{here}/out-kept-1: the rest of a run that was stopped while it was moved to {here}/out"
     assert (here / "out" / "trajectory.csv").read_text() == "mine"
     assert (here / "out-kept-1" / "trajectory.csv").read_text() == "whole"
@@ -248,22 +250,22 @@ def test_files_of_others_where_a_killed_run_was_to_be_moved_stay_and_the_rest_is
 def test_a_link_that_came_under_a_hidden_name_leads_nowhere(here, what):
     write("mine", "mine")
     os.symlink(here / "mine", f".out.0123456789ab.{what}")
-    assert recover("out") == []
+    assert recover(RUN, "out") == []
     write("out", "new")
     assert (here / "mine" / "trajectory.csv").read_text() == "mine"
-    assert is_run("mine")
+    assert RUN.holds("mine")
     assert sorted(os.listdir(".")) == [f".out.0123456789ab.{what}", "mine", "out"]
 
 
 def test_names_as_long_as_a_name_may_be_are_written():
     for name in ("x" * 255, "é" * 127):
-        assert is_run(write(name))
+        assert RUN.holds(write(name))
 
 
 def test_data_are_on_disk_before_the_name_is(here, monkeypatch):
     done = []
-    monkeypatch.setattr(run_folder, "flush", lambda path: done.append(os.path.basename(path)))
-    monkeypatch.setattr(run_folder, "rename_onto_nothing", lambda a, b: done.append("renamed") or os.rename(a, b))
+    monkeypatch.setattr(claim, "flush", lambda path: done.append(os.path.basename(path)))
+    monkeypatch.setattr(new_folder, "rename_onto_nothing", lambda a, b: done.append("renamed") or os.rename(a, b))
     write("out")
     renamed = done.index("renamed")
     assert {"run.yaml", "trajectory.csv"} <= set(done[:renamed])
@@ -272,10 +274,10 @@ def test_data_are_on_disk_before_the_name_is(here, monkeypatch):
 
 
 def test_ctrl_c_while_the_folder_gets_its_name_is_heard_after_it(here, monkeypatch):
-    monkeypatch.setattr(run_folder.RunFolder, "flush", lambda self: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(claim, "flush", lambda path: path.endswith(".new") and os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         write("out")
-    assert is_run("out")
+    assert RUN.holds("out")
     assert os.listdir(".") == ["out"]
 
 
@@ -286,26 +288,29 @@ def test_a_name_that_cannot_be_had_any_longer_leaves_the_run_where_there_is_room
     def refused(source, target):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    for module in (run_folder, exchange):
+    for module in (new_folder, exchange):
         monkeypatch.setattr(module, "rename_onto_nothing", refused)
     said = refusal("out")
     assert "found:    Permission denied\n  mend:     the run is whole in " in said
     kept = said.split("the run is whole in ")[1].removesuffix(": move it")
     assert kept.startswith(str(elsewhere))
-    assert is_run(kept)
+    assert RUN.holds(kept)
 
 
 def test_a_disk_without_room_is_told_before_the_run(here):
     with (
         pytest.raises(UsageError, match=r"out\n  expected: room for the rows, at least 1e\+09 GB\n  found: ") as caught,
-        new_run_folder("out", "demo") as made,
+        new_folder.new_folder(RUN, "demo", Destination("out")) as made,
     ):
         made.check_room(10**18)
     assert str(caught.value).endswith("mend:     make room, or log less often")
 
 
 def test_a_failing_disk_is_explained():
-    with pytest.raises(UsageError, match="No space left on device"), new_run_folder("out", "demo"):
+    with (
+        pytest.raises(UsageError, match="No space left on device"),
+        new_folder.new_folder(RUN, "demo", Destination("out")),
+    ):
         raise OSError(28, "No space left on device")
 
 

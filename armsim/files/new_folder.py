@@ -1,9 +1,9 @@
-"""Run folders: which may be written, and their creation all at once.
+"""Folders of runs and plans: which may be written, and their creation all at once.
 
-A run is written under a hidden name, and put on disk, before it gets its own; see `armsim.files.claim`. Where nothing is under
-that name, it is renamed to it. An earlier run is exchanged with it, at once where the system can. Into an empty folder the files
-are moved one by one, run.yaml last, so that the folder stays the one that others are in. `recover` tidies up after processes that
-were killed in between.
+A folder is written under a hidden name, and put on disk, before it gets its own; see `armsim.files.claim`. Where nothing is under
+that name, it is renamed to it. An earlier one is exchanged with it, at once where the system can. Into an empty folder the files
+are moved one by one, run.yaml or plan.yaml last, so that the folder stays the one that others are in. `recover` tidies up after
+processes that were killed in between.
 """
 
 from __future__ import annotations
@@ -17,65 +17,46 @@ from collections.abc import Callable, Iterator
 
 from armsim.errors import UsageError, refusing, spelled
 from armsim.files.claim import Claim
-from armsim.files.exchange import exchanged, flush, rename_numbered, rename_onto_nothing
+from armsim.files.destination import Destination
+from armsim.files.exchange import exchanged, rename_numbered, rename_onto_nothing
+from armsim.files.folder_kind import FolderKind, entries
 from armsim.files.interrupts import interrupts_later
 from armsim.files.new_file import made_folder
-from armsim.files.recovery import (
-    ABOUT,
-    RUN_FILES,
-    RUN_FORMAT,
-    RUNS,
-    clear,
-    entries,
-    move_in,
-    named,
-    put_beside,
-    recover,
-)
-from armsim.files.regular_file import read_regular
+from armsim.files.recovery import clear, move_in, named, put_beside, recover
 
 
-def is_run(folder: str | os.PathLike[str]) -> bool:
-    """Whether a folder holds an armsim run."""
-    try:
-        return f"format: {RUN_FORMAT}".encode() in read_regular(os.path.join(folder, ABOUT), 1000)
-    except OSError:
-        return False
-
-
-def check_target(folder: str | os.PathLike[str], force: bool = False) -> None:
+def check_target(kind: FolderKind, destination: Destination) -> None:
     """Refuse a folder that must not be written.
 
     Args:
-        folder: Absent or empty, or, with force, an armsim run without files of others.
-        force: Whether an armsim run may be replaced.
+        kind: What is to be in it.
+        destination: It is absent or empty, or, with force, one of this kind without files of others.
 
     Raises:
         UsageError: It must not be written; says why and what to do.
     """
-    path = os.fspath(folder)
-    if not os.path.lexists(path):
+    if destination.folder is None or not os.path.lexists(destination.folder):
         return
+    path, earlier = os.fspath(destination.folder), f"an earlier {kind.noun}"
     if not os.path.isdir(path):
         raise _taken(path, "a file", "name another folder")
     with _writable(path):
         names = entries(path)
     if not names:
         return
-    foreign = [name for name in names if name not in RUN_FILES]
-    if not is_run(path):
+    foreign = kind.strangers(path)
+    if not kind.holds(path):
         raise _taken(path, f"a folder with other files in it: {named(foreign or names)}", "name another folder")
-    if not force:
-        raise _taken(
-            path, "an earlier run", f"name another folder, or add {spelled('--force', 'force=True')} to replace the run"
-        )
+    if not destination.force:
+        mend = f"name another folder, or add {spelled('--force', 'force=True')} to replace the {kind.noun}"
+        raise _taken(path, earlier, mend)
     if foreign:
-        found = f"an earlier run, and files that armsim did not write: {named(foreign)}"
+        found = f"{earlier}, and files that armsim did not write: {named(foreign)}"
         raise _taken(path, found, "move them elsewhere, or name another folder")
     if _is_here(path):
-        raise _taken(path, "an earlier run that this shell is in", "leave it first (cd ..), or name another folder")
+        raise _taken(path, f"{earlier} that this shell is in", "leave it first (cd ..), or name another folder")
     if os.path.ismount(path):
-        raise _taken(path, "an earlier run at the root of a file system", "name a folder in it")
+        raise _taken(path, f"{earlier} at the root of a file system", "name a folder in it")
 
 
 def _is_here(path: str) -> bool:
@@ -89,28 +70,27 @@ def _taken(path: str, found: str, mend: str) -> UsageError:
 
 
 @contextlib.contextmanager
-def new_run_folder(folder: str | os.PathLike[str] | None, scenario: str, force: bool = False) -> Iterator[RunFolder]:
-    """A run folder to write into: under its name when the block ends well, removed when it raises.
+def new_folder(kind: FolderKind, name: str, destination: Destination) -> Iterator[NewFolder]:
+    """A folder to write into: under its name when the block ends well, removed when it raises.
 
     Args:
-        folder: Where the run goes; `runs/<scenario>-001`, or the next free number, if None.
-        scenario: Name of the scenario.
-        force: Whether an armsim run may be replaced.
+        kind: What is to be in it.
+        name: Of the scenario.
+        destination: Where it goes; for example `runs/<scenario>-001`, or the next free number, if none is named.
 
     Raises:
-        UsageError: The folder must not, or cannot be written; or its name was taken meanwhile, and the run is kept under another,
+        UsageError: The folder must not, or cannot be written; or its name was taken meanwhile, and it is kept under another,
             which is told.
     """
-    recover(folder)
-    if folder is not None:
-        check_target(folder, force)
-    given = None if folder is None else os.fspath(folder)
-    with _writable(given or RUNS):
-        target = os.path.realpath(os.path.join(RUNS, scenario) if given is None else given)
+    recover(kind, destination.folder)
+    check_target(kind, destination)
+    given = None if destination.folder is None else os.fspath(destination.folder)
+    with _writable(given or kind.numbered):
+        target = os.path.realpath(os.path.join(kind.numbered, name) if given is None else given)
         inside = given is not None and os.path.isdir(target) and not entries(target)
     parent = target if inside else os.path.dirname(target)
     with _writable(parent), made_folder(parent):
-        made = RunFolder(given, scenario, target, inside, force)
+        made = NewFolder(kind, given, target, inside, destination.force)
         try:
             os.mkdir(made.hidden)
             yield made
@@ -121,15 +101,15 @@ def new_run_folder(folder: str | os.PathLike[str] | None, scenario: str, force: 
             made.close()
 
 
-class RunFolder:
-    """A run folder that is being written.
+class NewFolder:
+    """A folder that is being written.
 
     Args:
+        kind: What is to be in it.
         given: The folder as the user has typed it; None for a numbered one.
-        scenario: Name of the scenario.
         target: The folder; of a numbered one the path before its number.
         inside: Whether the target is there, and empty.
-        force: Whether an armsim run may be replaced.
+        force: Whether one of this kind may be replaced.
 
     Attributes:
         hidden: Where to write.
@@ -139,10 +119,10 @@ class RunFolder:
         OSError: It cannot be written.
     """
 
-    def __init__(self, given: str | None, scenario: str, target: str, inside: bool, force: bool) -> None:
-        self._given, self._scenario, self._target, self._inside, self._force = given, scenario, target, inside, force
-        self.path, self._parent = "", target if inside else os.path.dirname(target)
-        self._claim = Claim(self._parent, os.path.basename(target) or "run")
+    def __init__(self, kind: FolderKind, given: str | None, target: str, inside: bool, force: bool) -> None:
+        self._kind, self._given, self._target, self._inside, self._force = kind, given, target, inside, force
+        self.path = ""
+        self._claim = Claim(target if inside else os.path.dirname(target), os.path.basename(target) or kind.noun)
         self.hidden, self._old, self._whole = map(self._claim.path, ("new", "old", "whole"))
 
     def file(self, name: str) -> str:
@@ -161,7 +141,7 @@ class RunFolder:
         free = shutil.disk_usage(self.hidden).free
         if free < least:
             expected, mend = f"room for the rows, at least {size_text(least)}", "make room, or log less often"
-            raise UsageError.of(self._given or RUNS, expected, size_text(free), mend)
+            raise UsageError.of(self._given or self._kind.numbered, expected, size_text(free), mend)
 
     @contextlib.contextmanager
     def or_elsewhere(self, save: Callable[[str], object]) -> Iterator[None]:
@@ -191,28 +171,18 @@ class RunFolder:
         """A folder where temporary files are, which is not there yet."""
         import tempfile
 
-        return os.path.join(tempfile.mkdtemp(prefix="armsim-"), self._scenario)
+        return os.path.join(tempfile.mkdtemp(prefix="armsim-"), self._claim.name)
 
     def _elsewhere(self, found: str, kept: str) -> UsageError:
         """The refusal of a folder in whose place the run is in another one."""
-        mend = f"the run is whole in {kept}: move it"
-        return UsageError.of(self._given or RUNS, "a folder that can be written", found, mend)
-
-    def flush(self) -> None:
-        """Have what is written on disk.
-
-        Raises:
-            OSError: It cannot be.
-        """
-        for name in os.listdir(self.hidden):
-            flush(self.file(name))
-        flush(self.hidden)
+        mend = f"the {self._kind.noun} is whole in {kept}: move it"
+        return UsageError.of(self._given or self._kind.numbered, "a folder that can be written", found, mend)
 
     def conclude(self, last: Callable[[], None]) -> None:
         """Write the last of it, and give it its name; a Ctrl-C then comes too late to stop anything.
 
         Args:
-            last: Writes what makes it a run, run.yaml.
+            last: Writes what makes it whole, as run.yaml.
 
         Raises:
             KeyboardInterrupt: There were two.
@@ -229,23 +199,21 @@ class RunFolder:
         """Give it its name, once it is on disk.
 
         Raises:
-            UsageError: The name was taken meanwhile, or cannot be had any longer; tells where the run is instead.
+            UsageError: The name was taken meanwhile, or cannot be had any longer; tells where it is instead.
             OSError: It cannot be put on disk.
         """
-        self.flush()
-        try:
-            self.path = self._put()
-        except (OSError, UsageError) as error:
-            found = error.strerror or str(error) if isinstance(error, OSError) else "files that appeared meanwhile"
-            raise self._elsewhere(found, self._kept()) from None
-        with contextlib.suppress(OSError):
-            flush(self._parent)
+        with self._claim.settled(*map(self.file, os.listdir(self.hidden)), self.hidden):
+            try:
+                self.path = self._put()
+            except (OSError, UsageError) as error:
+                found = error.strerror or str(error) if isinstance(error, OSError) else "files that appeared meanwhile"
+                raise self._elsewhere(found, self._kept()) from None
 
     def _put(self) -> str:
-        """Give the folder its name, in place of an earlier run, if there is one and may be replaced; its path."""
+        """Give the folder its name, in place of an earlier one, if there is one and may be replaced; its path."""
         target = self._target
         if self._given is None:
-            return os.path.join(RUNS, self._number())
+            return os.path.join(self._kind.numbered, self._number())
         if self._inside:
             if entries(target):
                 raise FileExistsError(errno.EEXIST, "files that appeared meanwhile")
@@ -255,7 +223,7 @@ class RunFolder:
         with contextlib.suppress(FileExistsError):
             rename_onto_nothing(self.hidden, target)
             return self._given
-        check_target(target, self._force)
+        check_target(self._kind, Destination(target, self._force))
         if not exchanged(self.hidden, target):
             os.rename(target, self._old)
             try:
@@ -267,12 +235,12 @@ class RunFolder:
 
     def _number(self) -> str:
         """Give the folder the next free number, and say its name; two processes never get the same."""
-        pattern = re.compile(re.escape(self._scenario) + r"-(\d{3,9})")
-        taken = [int(match[1]) for name in os.listdir(self._parent) if (match := pattern.fullmatch(name))]
+        pattern = re.compile(re.escape(os.path.basename(self._target)) + r"-(\d{3,9})")
+        taken = [int(match[1]) for name in os.listdir(self._claim.folder) if (match := pattern.fullmatch(name))]
         return os.path.basename(rename_numbered(self.hidden, f"{self._target}-", 3, max(taken, default=0) + 1))
 
     def _kept(self) -> str:
-        """Where the run is kept that cannot have its name."""
+        """Where it is kept if it cannot have its name."""
         whole = self.hidden if os.path.isdir(self.hidden) else self._whole
         with contextlib.suppress(OSError):
             return put_beside(whole, self._target)
@@ -281,7 +249,7 @@ class RunFolder:
         return kept
 
     def close(self) -> None:
-        """Remove what is left: of a failure all that was written, else the earlier run that it replaced."""
+        """Remove what is left: of a failure all that was written, else the earlier one that it replaced."""
         for left in (self._old, self.hidden) if self.path else (self.hidden,):
             clear(left, self._target if self.path else None)
         self._claim.release()
