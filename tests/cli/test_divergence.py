@@ -101,6 +101,7 @@ def test_an_adaptive_method_that_finds_no_step_says_so():
     assert "smaller step" not in told(WHERE, adaptive)
 
 
+@pytest.mark.slow
 def test_an_implicit_step_without_a_solution_is_no_question_of_a_tolerance(armsim, empty_folder, told):
     # arm5 falls, and its stops are stiff; a tenth of a second is longer than its joints take to turn round
     (empty_folder / "fall.yaml").write_text(

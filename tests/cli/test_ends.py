@@ -126,7 +126,7 @@ PLAINLY, WRAPPED = "raise KeyboardInterrupt", "raise ImportError('cannot import'
         *((module, WRAPPED) for module in ("armsim.loading", "yaml", "numpy")),
     ],
 )
-@pytest.mark.handful(3)
+@pytest.mark.handful(1)
 def test_ctrl_c_during_an_import_ends_with_130_and_a_word(module, how, process):
     code = INTERRUPTED.format(
         module=module, how=how, args=["simulate", "arm5_hold", "-q", "--set", "control.kp[0]=61.5"]

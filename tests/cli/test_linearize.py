@@ -193,7 +193,7 @@ def test_a_simulation_that_diverges_before_ends_with_three(armsim):
 def test_the_modes_alone_do_without_scipy():
     asked = (
         "import sys; from armsim.cli.main import main\n"
-        "try: main(['linearize', 'arm5_hold'])\n"
+        "try: main(['linearize', 'two_link_hold'])\n"
         "finally: assert 'numpy' in sys.modules and not any(name.startswith('scipy') for name in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)

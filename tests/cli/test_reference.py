@@ -64,6 +64,7 @@ def test_json_has_all_of_it_and_degrees_where_they_are_asked_for(armsim):
     assert turned["joints"][0]["peak_torque"] == first["peak_torque"]
 
 
+@pytest.mark.slow
 def test_its_file_is_refused_where_one_is_there(armsim, empty_folder):
     (empty_folder / "reference.csv").write_text("mine")
     done = armsim("reference", "arm5_move", "-o", "reference.csv")

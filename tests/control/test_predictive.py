@@ -69,7 +69,7 @@ def now(q: float, qd: float) -> Now:
 
 
 @pytest.mark.parametrize(("motor", "spring"), [(None, 0.0), (MOTOR, 30.0), (STIFF, 0.0)])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_without_active_limits_the_command_is_that_of_the_linear_quadratic_regulator(motor, spring):
     given = predictive(motor, spring, cost={**COST, "range": 1e4})
     given["robot"]["joints"][0]["limits"] = {"lower": -9.0, "upper": 9.0}  # which cost nothing within

@@ -39,7 +39,7 @@ def at_starts(times, values) -> np.ndarray:
 @pytest.mark.parametrize("friction", [None, {"coulomb": 0.5}], ids=["smooth", "dry"])
 @pytest.mark.parametrize("every", [1.0, 1.7, 0.4], ids=["with the steps", "between them", "more often"])
 @pytest.mark.parametrize("method", FIXED)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_stepped_input_stays_within_a_step_as_it_was_at_its_start(method, every, friction, tmp_path):
     rng = np.random.default_rng(11)
     times = [round(k * every * H, 9) for k in range(round(41 / every))]

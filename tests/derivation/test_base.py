@@ -50,6 +50,7 @@ def test_two_links_in_a_plane_have_the_base_parameters_of_the_textbook():
     assert (found.rank, found.of) == (7, 22)
 
 
+@pytest.mark.slow
 def test_the_puma_560_has_36_base_parameters_and_four_armatures_of_their_own():
     # 36 without armatures, as published for this arm; those of the first two joints add to ZZ1 and ZZ2
     found = base_parameters("puma560")

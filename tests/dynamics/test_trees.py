@@ -73,7 +73,7 @@ def test_a_tree_has_the_figures_that_pinocchio_and_mujoco_find(case):
 
 @pytest.mark.parametrize("rows", [1, LEAST])  # one is evaluated, many are compiled
 @pytest.mark.parametrize("case", [case for case in CASES if len(case["robot"]["joints"]) < 10], ids=name)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_the_library_gives_them_as_arrays(case, rows):
     robot, expected = armsim.load_robot(case["robot"]), case["figures"]
     q, qd, qdd, tau, _ = (np.tile(x, (rows, 1)) for x in case["state"].values())

@@ -40,6 +40,7 @@ while (my $line = <STDIN>) {
 
 @needs("gcc", "perl")
 @needs_platypus
+@pytest.mark.slow
 def test_perl_gets_the_next_state_from_any_state_and_voltages(tmp_path):
     armsim.export("arm5", "c", tmp_path, ["step"], dt=1e-4)
     c_library(tmp_path, "arm5")

@@ -379,7 +379,7 @@ def agree(one, other) -> bool:
 
 
 @pytest.mark.parametrize("robot", [*robots(*TREES), pytest.param(ODD, id="odd")])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_out_and_in_again_it_is_the_same_arm(robot, tmp_path):
     urdf = pytest.importorskip("armsim.importing.urdf")
     imported = pytest.importorskip("armsim.importing.imported")

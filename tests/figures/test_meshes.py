@@ -188,6 +188,7 @@ def test_few_triangles_are_left_as_they_are_and_a_heap_of_equal_ones_ends():
     assert len(reduced(np.ones((3000, 3, 3)), 2000)) == 0
 
 
+@pytest.mark.slow
 def test_meshes_of_an_arm_share_what_a_page_may_weigh(tmp_path):
     write(tmp_path / "ball.stl", ball(0.2, 40))
     (part,), _ = shown(arm(visual={"mesh": str(tmp_path / "ball.stl")}))

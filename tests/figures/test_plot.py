@@ -293,6 +293,7 @@ def test_references_and_tracking_errors_of_two_controllers_belong_in_one_picture
     assert curve(held.axes[0], "J0")[1] == pytest.approx(7.0 - t)
 
 
+@pytest.mark.slow
 def test_labels_of_several_runs_neither_touch_each_other_nor_leave_the_picture():
     t, longest = np.linspace(0.0, 1.0, 5), "a_joint_whose_name_is_long"
     robot = arm(2)
@@ -320,6 +321,7 @@ def test_differences_are_taken_at_the_times_of_the_first_and_in_its_unit():
         plot([first, columns_over_time("c", {"t_s": fine, "q_other_rad": fine}, {})])
 
 
+@pytest.mark.slow
 def test_names_are_drawn_word_for_word(tmp_path):
     columns = {"t_s": [0.0, 1.0], "$x_{$ [m]": [0.0, 1.0], "_y": [1.0, 2.0]}
     plot(columns_over_time("$a^", columns, {}), tmp_path / "out.png")

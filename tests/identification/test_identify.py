@@ -165,6 +165,7 @@ def controlled():
     ), scenario
 
 
+@pytest.mark.slow
 def test_under_the_controller_that_sees_the_log_the_drift_is_that_under_its_commands(controlled):
     log, scenario = controlled
     found = found_of(log, feedback=scenario)

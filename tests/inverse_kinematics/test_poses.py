@@ -50,7 +50,7 @@ def check_reachable(name, count: int) -> None:
 
 
 @pytest.mark.parametrize("name", QUICK, ids=str)
-@pytest.mark.handful(4)
+@pytest.mark.handful(2)
 def test_every_reachable_pose_is_solved_within_limits(name):
     check_reachable(name, 100)
 

@@ -175,7 +175,7 @@ def test_an_arm_of_seven_joints_turns_its_tool_at_less_cost_than_to_any_chosen_p
         ({"voltage": 40.0, "current": 1.0}, "current"),
     ],
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_an_infeasible_task_names_the_limit_that_is_in_the_way(task, limits, named):
     motor = {"Kp": 3.0, "Ke": 3.0, "Ra": 1.5}
     asked = task("torque_squared", duration=0.8, of_joint={"motor": {**motor, "limits": limits}}, intervals=20)

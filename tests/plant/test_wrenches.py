@@ -141,7 +141,7 @@ def test_external_forces_load_what_is_before_them_and_a_sensor_only_at_its_own_f
 
 
 def test_lanes_and_both_engines_give_the_bits_of_single_runs():
-    masses = [0.2, 0.7, 1.1]
+    masses = [0.2, 1.1]
     many = armsim.simulate_many(scenario(), {"robot.payload[0].mass": masses}, rows=True)
     for k, mass in enumerate(masses):
         one = armsim.simulate(scenario(), overrides={"robot.payload[0].mass": mass})

@@ -189,6 +189,7 @@ def test_progress_counts_every_row_once_for_every_horizon(recording, tmp_path, m
     assert done[-1] == 3 * rows
 
 
+@pytest.mark.slow
 def test_degrees_are_for_differences_and_tolerances(recording, tmp_path):
     log = write(tmp_path / "log.csv", columns_of(recording))
     robot = recording.scenario.scenario_data["robot"]

@@ -377,6 +377,7 @@ def test_a_batch_of_an_adaptive_model_is_its_arms_one_by_one():
     assert len(set(many[:, model.slots.index("steps_taken")])) > 1  # each arm took steps of its own
 
 
+@pytest.mark.slow
 def test_a_step_of_an_adaptive_model_is_as_precise_as_asked():
     precise = ForwardModel("arm5", dt=0.02, method="rk54", rtol=1e-12)
     start, volts = precise.state(qd=[1, -2, 1, 3, -2]), [3, -6, 4, 1, 0.5]

@@ -117,6 +117,7 @@ def test_it_needs_no_other_file(tmp_path, monkeypatch):
     assert (tmp_path / "again" / "record.csv").read_bytes() == (tmp_path / "moved" / "record.csv").read_bytes()
 
 
+@pytest.mark.slow
 def test_folders_are_written_as_runs_are(tmp_path):
     first = armsim.record("arm5_hold", {"control.period": 1e-3, "duration": 0.01})
     second = armsim.record("arm5_hold", {"control.period": 1e-3, "duration": 0.02})

@@ -20,7 +20,7 @@ def given(model, rng, m):
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4"])
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_rollout_has_the_bits_of_steps(method, threads):
     model = ForwardModel("two_link", 1e-3, method, output="torque", threads=threads)
     m = 3001 if threads == 2 else 7

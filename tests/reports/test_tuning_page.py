@@ -15,6 +15,7 @@ SHORT = {"duration": 0.1}
 TEST = {"payload.mass": [0, 2]}
 
 
+@pytest.mark.slow
 def test_it_has_the_report_the_picture_and_a_run_with_the_numbers_that_were_found(tmp_path):
     pytest.importorskip("matplotlib")
     found = armsim.tune(

@@ -92,6 +92,7 @@ def test_the_start_of_a_run_is_no_part_of_its_code():
     assert keys[0] == keys[1] != ""
 
 
+@pytest.mark.slow
 def test_lanes_measure_what_single_runs_measure_to_the_bit():
     names = ["rise_time_R2", "rms_error_R2", "peak_tool_error", "rms_current_R2", "winding_temperature_R2"]
     names += ["time_at_current_limit_R2", "first_at_voltage_limit_R2", "recovery_time", "energy_fed_back_R2"]
@@ -113,6 +114,7 @@ OPENED = {  # with values of two runs, and a measure that depends on it
 }
 
 
+@pytest.mark.slow
 def test_measures_are_of_the_open_numbers_and_not_of_the_files():
     changes = SHORT | {"duration": 0.02, "log.every": 0.01} | LIMITED | WARM | PUSHED
     measures = [measure for _, measure in OPENED.values()]

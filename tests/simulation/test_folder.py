@@ -208,6 +208,7 @@ def test_rounding_of_degrees_is_that_of_one_product(tmp_path):
     np.testing.assert_array_equal(run["q_turn_deg"], turned)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_column_names_it_and_says_how_to_get_it(tmp_path, told):
     """As of a version that had none."""
     armsim.simulate("press", {"duration": 0.01, "log.every": 0.005}).save(tmp_path / "run")

@@ -132,6 +132,7 @@ def test_lanes_have_the_rows_of_the_frames_that_they_log():
         assert lanes(runs, f"x_{frame}_m")[0].tobytes() == alone[f"x_{frame}_m"].tobytes()
 
 
+@pytest.mark.slow
 def test_errors_of_frames_are_distances_from_where_they_would_be_at_the_target(run):
     arm = run.plant.arm
     target = [*run.scenario.command.target]

@@ -142,7 +142,7 @@ START = {"q": [0.3, -0.5, 0.8, 0.2], "qd": [1.0, 2.0, -1.5, 0.5]}
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_an_adaptive_method_keeps_the_energy_of_an_arm_with_screws(method):
     off = []
     for rtol in (1e-6, 1e-9):
@@ -156,6 +156,7 @@ def test_an_adaptive_method_keeps_the_energy_of_an_arm_with_screws(method):
     assert off[1] < off[0] / 100
 
 
+@pytest.mark.slow
 def test_the_implicit_midpoint_lets_the_energy_of_screws_swing_and_falls_by_order_two():
     steps, off = [4e-3, 2e-3, 1e-3], []
     for dt in steps:

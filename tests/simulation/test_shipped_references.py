@@ -59,7 +59,7 @@ def test_the_2r_arm_as_shipped_moves_step_for_step_as_in_the_assignment(name, fi
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_every_shipped_scenario_runs_to_its_end(name):
     run = armsim.simulate(name)
     assert run.status == "complete"

@@ -348,6 +348,7 @@ def test_an_adaptive_runs_error_falls_with_its_tolerance():
         )  # per-step errors of about rtol, of some dozens of steps that partly cancel
 
 
+@pytest.mark.slow
 def test_both_engines_take_the_same_adaptive_steps():
     native, floats = swing(rtol=1e-4), swing("python", rtol=1e-4)
     assert native.state == floats.state

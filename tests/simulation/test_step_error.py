@@ -260,6 +260,7 @@ def test_a_prepared_run_has_the_estimate_of_its_own_numbers():
         assert found[0] != found[1]
 
 
+@pytest.mark.slow
 def test_a_python_run_is_not_repeated():
     run = armsim.simulate(slide(integrator={"method": "rk4", "dt": 1e-2}), engine="python")
     assert run.step_error is None

@@ -103,7 +103,7 @@ def reversed_gains(control: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("control", [x for x in loops() if x.values[0]["law"] != "python"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_a_loop_of_the_wrong_sign_is_called_unstable_whatever_is_around_it(control):
     wrong = {**reversed_gains(control), "limit": [80, 40]}
     said = armsim.simulate(scenario(wrong, duration=1, log={"every": 1}), force_step=True).summary()["advice"]

@@ -270,6 +270,7 @@ def test_a_target_behind_a_stop_that_chatters_is_no_reason_to_refuse_for_it_does
     assert np.abs(run.q[:, 3] - math.pi).max() < 0.05
 
 
+@pytest.mark.slow
 def test_a_method_that_takes_a_stop_is_not_warned_of():
     assert said("arm5_hold", {"integrator.method": "velocity_implicit", "integrator.dt": 1e-3}) == []
 
@@ -336,6 +337,7 @@ def test_a_loop_that_is_unstable_however_often_it_samples_is_the_fault_of_its_ga
 # ---- where there is nothing to say
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_methods_that_choose_their_steps():
     for method in ("rk54", "rodas"):
         run = armsim.simulate("arm5_hold", {"integrator.method": method, "integrator.dt": 1e-2})

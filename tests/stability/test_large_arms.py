@@ -26,7 +26,7 @@ def hanging():
 
 
 @pytest.mark.parametrize("driven", [False, True])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_compiled_points_of_large_arms_are_those_on_numbers(driven, monkeypatch):
     robot = large(17, "tree") if driven else hanging()
     for joint in robot["joints"]:

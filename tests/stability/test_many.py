@@ -167,7 +167,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_every_variant_is_told_what_it_is_told_alone(case):
     scenario, ranges, overrides, count = CASES[case]
     make = opened(scenario, [*ranges], overrides)

@@ -110,6 +110,7 @@ def test_dynamechs_motors_take_their_own_method_and_need_its_step():
         armsim.simulate(asked)
 
 
+@pytest.mark.slow
 def test_a_run_records_what_was_picked_and_repeats_to_the_bit(tmp_path):
     asked = {**BASE, "inputs": {"voltage": ["sin(20*t)", 1, 0, 0, 0]}, "log": {"every": 0.01}}
     run = armsim.simulate(asked)

@@ -103,6 +103,7 @@ def bytes_in(folder: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
+@pytest.mark.slow
 def test_a_client_that_is_killed_goes_on_and_the_table_is_that_of_a_local_study(address, whole):
     text = DYING.format(vary=MANY, short=SHORT, address=address)
     ended = subprocess.run([sys.executable, "-c", text], env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60)
@@ -116,6 +117,7 @@ def test_a_client_that_is_killed_goes_on_and_the_table_is_that_of_a_local_study(
     assert bytes_in("out") == whole
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_rows_and_leaves_nothing_to_do_on_the_cluster(address, whole):
     from distributed import Client
 
@@ -132,6 +134,7 @@ def test_ctrl_c_keeps_rows_and_leaves_nothing_to_do_on_the_cluster(address, whol
     assert bytes_in("out") == whole
 
 
+@pytest.mark.slow
 def test_a_worker_with_other_versions_is_refused_by_name(address, monkeypatch):
     here = cluster.versions()
     monkeypatch.setattr(cluster, "versions", lambda: {**here, "armsim": "9.9", "numpy": "7.0"})
@@ -250,6 +253,7 @@ def test_a_cluster_with_credentials_is_reached_by_those_of_dasks_configuration_a
     assert bytes_in("out") == whole
 
 
+@pytest.mark.slow
 def test_what_is_not_encrypted_is_refused_where_dasks_configuration_says_so(address):
     import dask
 

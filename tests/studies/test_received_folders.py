@@ -104,7 +104,7 @@ QUESTIONS = {
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 @pytest.mark.parametrize("disguise", DISGUISES)
 @pytest.mark.parametrize("kind", QUESTIONS)
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_what_a_received_study_leads_to_is_refused_by_name_and_untouched(kind, disguise, studies, guard):
     names, questions = QUESTIONS[kind]
     for name in names:

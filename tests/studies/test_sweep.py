@@ -381,6 +381,7 @@ def test_a_study_says_whether_the_controllers_model_knows_what_is_varied(scenari
     assert [words in note for note in notes] == [True] * bool(words)
 
 
+@pytest.mark.slow
 def test_a_model_of_the_controllers_own_changes_what_a_payload_does():
     given = {"duration": 0.5, "control.model": None}
     off = [

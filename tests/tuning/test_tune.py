@@ -81,6 +81,7 @@ def test_gradients_are_refused_where_there_are_none(joint):
 
 
 @pytest.mark.parametrize("over", ["worst", "mean"])
+@pytest.mark.handful(1)
 def test_gradients_find_the_gains_that_a_condition_allows_in_the_hardest_case(joint, over):
     """The greatest torque is kp times the way, at the start: of 2 rad it allows 4.5 N·m/rad, of 1 rad twice that."""
     asked = {"control.kp": "1:50", "control.kd": "0.2:5"}
@@ -95,6 +96,7 @@ def test_gradients_find_the_gains_that_a_condition_allows_in_the_hardest_case(jo
     assert found.trials.done < 40
 
 
+@pytest.mark.slow
 def test_gradients_find_what_is_even_in_the_worst_of_cases(joint):
     """One damping for two inertias: the worst is least where both cost alike, which the greatest alone has no slope to tell."""
     cases = {"robot.joints[0].bodies[0].cylinder.mass": [8, 24]}
