@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from os import PathLike
 
 import numpy as np
@@ -16,13 +17,13 @@ from armsim.files.csv_reader import read_csv
 from armsim.files.faults import suggestion
 from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.planning.feedback import gains_along
-from armsim.planning.problem import Problem, Trajectory
+from armsim.planning.problem import ROUNDING, Problem, Trajectory
 from armsim.planning.result import INPUTS, TIME, Missed, MotionPlan, Obstruction, PlanSummary
 from armsim.planning.search import MET, Found, PlanSearch, SearchIteration
 from armsim.planning.task import PlanTask
 
 ROUNDS = 12  # of a search, with the ends of intervals corrected, and knots kept from limits, in between
-PLACES = 8, 32, 128  # in each interval, where limits are looked at: more where the simulation passes them
+PLACES = 8, 32, 128  # in each interval, where limits are looked at: more where the motion or its simulation passes them
 KEPT = 1e-4  # by how much limits may be passed between knots, in units of their scales
 AGREED = 1e-9  # change of the corrections that ends them, in units of the scales
 DECIMALS = 12  # of the length of an interval that was open [s]
@@ -60,9 +61,11 @@ def plan(
     problem = task.problem(guess)
     search = PlanSearch(problem, guess, progress)
     found = search.run()
-    for places in PLACES:
+    for places, closer in zip_longest(PLACES, PLACES[1:]):
         search.correct(replace(search.problem, length=problem.length))
         kept, found = _settled(task, search, found, places)
+        if found.status == "solved" and closer and kept.tightened(search.trajectory, KEPT, closer)[1] > KEPT:
+            continue  # the simulation would say so
         made = _result(task, kept, found, search.iterations)
         pairs = zip(made.facts.margins, task.limits.told)
         if found.status != "solved" or all(one.beyond <= KEPT * bound.scale for one, bound in pairs):
@@ -78,7 +81,7 @@ def _settled(task: PlanTask, search: PlanSearch, found: Found, places: int) -> t
             break
         tighter, passed = problem.tightened(search.trajectory, KEPT, places)
         tighter = replace(tighter, correction=task.correction(search.trajectory, problem))
-        if search.correct(tighter) < AGREED and not passed:
+        if search.correct(tighter) < AGREED and passed <= ROUNDING:
             if not isinstance(problem.length, tuple) or len({*problem.length}) == 1:
                 break
             length = math.ceil(search.trajectory.x[0, -1] * 10**DECIMALS) / 10**DECIMALS  # for the file

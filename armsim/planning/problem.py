@@ -207,7 +207,7 @@ class Problem:
             knots[:, None] / share,
         )
 
-    def tightened(self, at: Trajectory, much: float, places: int) -> tuple[Problem, bool]:
+    def tightened(self, at: Trajectory, much: float, places: int) -> tuple[Problem, float]:
         """A problem that keeps more from its limits at the knots beside those of some places where a trajectory passes them.
 
         Args:
@@ -216,7 +216,7 @@ class Problem:
             places: In each interval.
 
         Returns:
-            The problem, and whether limits are passed between knots.
+            The problem, and by how much at most limits are passed between knots, in units of the scales.
         """
         kept, worst = {"path": self.path, "drive": self.drive}, 0.0
         for name, it in kept.items():
@@ -231,7 +231,7 @@ class Problem:
             if name == "path":  # from the second knot on; the last one is a target's
                 beyond = np.vstack([np.maximum(beyond[:-1], beyond[1:]), np.zeros_like(beyond[:1])])
             kept[name] = replace(it, margin=it.margin + beyond)
-        return replace(self, path=kept["path"], drive=kept["drive"]), worst > ROUNDING
+        return replace(self, path=kept["path"], drive=kept["drive"]), worst
 
     def program(self) -> MultistageProgram:
         """The quadratic program of an iteration: a slack for all conditions of a stage, and one for each row of a target."""
