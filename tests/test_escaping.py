@@ -135,6 +135,7 @@ def derivations():
 
 
 @needs("gcc")
+@pytest.mark.slow
 def test_derived_programs_and_pages_take_names_as_text(derivations, tmp_path):
     letters = {text: letter for letter, text in LATEX.items()}
     mark = re.compile("|".join(map(re.escape, LATEX.values())))

@@ -145,7 +145,7 @@ def test_a_negated_variable_is_refused_and_does_not_lose_its_sign(tmp_path, cell
 
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_planar_arm_speaks_in_l1_and_m1(tmp_path, convention):
     sympy = pytest.importorskip("sympy", reason="sympy is not installed")
     robot, scenario, *_ = write_starter(str(tmp_path / "arm"), 2, convention, flat=True)

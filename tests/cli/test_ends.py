@@ -241,6 +241,7 @@ DEEP = "a/" * 2500 + "x"
     ],
     ids=lambda args: " ".join(args)[:40],
 )
+@pytest.mark.handful(3)
 def test_2500_nested_components_are_refused_in_words(args, armsim):
     done = armsim(*args)
     assert done.code in (1, 2)
@@ -282,6 +283,7 @@ def test_no_name_from_outside_moves_the_cursor(line, armsim, empty_folder):
     assert clean(done.err)
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_the_same_escapes(on_a_terminal, empty_folder):
     (empty_folder / f"{MOVES}.yaml").write_bytes((ROOT / "robots" / "rr.yaml").read_bytes())
     assert on_a_terminal("check", f"{MOVES}.yaml", TERM="xterm").startswith(f"{SEEN}.yaml: a sound robot")

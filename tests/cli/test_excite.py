@@ -9,6 +9,7 @@ import pytest
 GIVEN = ("excite", "two_link", "--open", "parameters.m2", "--open", "joints[*].friction.viscous", "--duration", "2")
 
 
+@pytest.mark.slow
 def test_it_tells_what_to_expect_and_writes_a_motion_that_runs(armsim, tmp_path):
     folder = tmp_path / "new"
     done = armsim(*GIVEN, "--rate", "200", "-o", folder)

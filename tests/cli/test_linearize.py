@@ -266,7 +266,7 @@ def test_the_response_of_a_loop_is_a_table_and_in_json(armsim):
 
 
 @pytest.mark.parametrize("scenario", ["arm5_hold_pi", "two_link_hold", "puma560_hold"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_bode_diagram_is_a_picture(armsim, empty_folder, scenario):
     pytest.importorskip("matplotlib")
     joint = next(iter(library.linearize(scenario, target=True).loops))  # of the last one friction holds it

@@ -196,7 +196,7 @@ def test_a_method_that_armsim_picks_imports_nothing_heavy_either(process, tmp_pa
 
 
 @pytest.mark.parametrize("args", [report for report in REPORTS if "-v" not in report], ids=" ".join)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_questions_of_one_state_do_without_the_compiler(process, args):
     code = (
         "import sys\n"

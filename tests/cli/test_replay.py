@@ -67,6 +67,7 @@ def test_a_recording_takes_no_options_of_logs(ask):
         assert option[0] in refused.err
 
 
+@pytest.mark.slow
 def test_a_log_is_replayed_under_the_controller_that_sees_it(ask):
     ask(*RECORD, "-o", "out", "-q")
     told = ask("replay", "out/record.csv", "--feedback", "out/run.yaml")

@@ -408,6 +408,7 @@ def test_a_killed_run_leaves_nothing_that_looks_complete(start, empty_folder):
     assert [name for name in os.listdir(empty_folder) if not name.startswith(".")] == []
 
 
+@pytest.mark.slow
 def test_a_short_run_shows_no_progress_and_a_piped_one_never_does(on_a_terminal, process):
     hasty = "from armsim.terminal import progress; progress.PATIENCE = 0.0; from armsim.cli.main import main; main()"
     piped = process("simulate", "rr_config1", "--set", "duration=0.4", python=("-c", hasty))

@@ -88,6 +88,7 @@ def same(found, expected) -> bool:
     return all(abs(x) < 1e-30 for x in rest.subs(point).evalf(40))
 
 
+@pytest.mark.slow
 def test_two_pendulums_on_a_rod_have_the_energies_of_their_points(fork):
     rod, left, right = (sympy.Matrix([cos(x), sin(x)]) for x in (q1, q1 + q2, q1 + q3))
     points = {m1: d1 * rod, m2: a * rod + d2 * left, m3: a * rod + d3 * right}

@@ -96,6 +96,7 @@ def test_casadi_finds_the_same_derivatives_of_the_exported_step(tmp_path, monkey
 
 
 @needs("cc")
+@pytest.mark.slow
 def test_exported_derivatives_of_a_scenario_lead_to_its_sensitivity(tmp_path):
     """Derivatives of steps, multiplied along a run, are those of where it ends; the other way goes by the run's own loop."""
     opened, count = ["control.kp[1]", "control.target[0]", "payload.mass"], 25

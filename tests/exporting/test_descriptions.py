@@ -114,6 +114,7 @@ def test_mujoco_reads_the_mjcf_as_the_same_arm(robot, tmp_path):
             close(placed(data.site(of.name).xpos, turned), placed(*ours.forward_kinematics(q, of.name)))
 
 
+@pytest.mark.slow
 def test_in_mujoco_the_arm_is_held_as_in_armsim_but_for_the_integrators(tmp_path):
     mujoco = pytest.importorskip("mujoco")
     scenario, every = read_scenario("arm5_hold"), 0.05

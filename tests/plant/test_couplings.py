@@ -210,6 +210,7 @@ def test_both_engines_give_the_same_bits():
     assert np.array_equal(native.table, python.table)
 
 
+@pytest.mark.slow
 def test_lanes_give_the_bits_of_single_runs():
     paths = {"robot.joints[F2].mimic.ratio": [-1.0, -0.5, 2.0], "robot.joints[F2].friction.viscous": [0.0, 1.0, 2.0]}
     runs = armsim.simulate_many(hold(hand()), paths)

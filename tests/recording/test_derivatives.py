@@ -215,6 +215,7 @@ def test_explicit_euler_has_the_derivatives_of_the_accelerations_that_pinocchio_
         assert (np.abs(found - exact) <= 1e-11 * size + 1e-12).all(), kind
 
 
+@pytest.mark.slow
 def test_derivatives_under_torques_are_exact(arm5):
     model = model_of(arm5, ("stopped", "laden"), "semi_implicit_euler", output="torque")
     check(model, *states_of(model, np.random.default_rng(8), 3))

@@ -114,6 +114,7 @@ def test_a_batch_has_the_bits_of_single_steps():
     assert model.state(rng.uniform(-1, 1, (3, 5))).shape == (3, 18)
 
 
+@pytest.mark.slow
 def test_threads_change_no_bit_of_many_states():
     many = 3 * LEAST + 5
     q, qd, inputs = np.random.default_rng(5).uniform(-1, 1, (3, many, 5))

@@ -102,6 +102,7 @@ def test_an_interrupted_run_has_the_rows_that_it_had(tmp_path):
         assert (found.status, found.count, found.table.shape) == ("interrupted", rows, (rows, len(run.columns)))
 
 
+@pytest.mark.slow
 def test_rows_of_a_long_run_are_read_block_by_block(tmp_path, monkeypatch):
     asked = {"duration": 10.0, "log.every": 1e-3}
     with monkeypatch.context() as patch:

@@ -231,6 +231,7 @@ def test_another_integrator_replays_as_simulate_does(changes, recorded):
     assert result.states[:, 5:10].tolist() == direct.qd.tolist()
 
 
+@pytest.mark.slow
 def test_an_adaptive_replay_of_fixed_steps_tells_their_error(recorded):
     precise = armsim.replay(recorded("sine"), method="rk54", rtol=1e-9)
     assert precise.scenario.dt == 1e-3  # from sample to sample, not the 1e-4 of the recording

@@ -204,6 +204,7 @@ def test_a_joint_that_lags_behind_its_reference_is_told_with_its_travel():
     assert found["R1"]["rms"] == pytest.approx(math.sqrt(np.mean(e * e)), rel=0.02)
 
 
+@pytest.mark.slow
 def test_a_reference_by_a_formula_has_no_end_to_rise_to():
     changes = {"control.reference": {"q": ["0.1*sin(t)"] * 5}, "duration": 0.1}
     run = armsim.simulate("arm5_move", changes)

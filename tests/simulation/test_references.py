@@ -150,6 +150,7 @@ def test_the_profile_follows_from_what_is_given():
         assert default == named
 
 
+@pytest.mark.slow
 def test_a_first_time_of_zero_is_another_structure_for_open_times_too():
     data = scenario({"via": POINTS, "times": [0.1, 0.5]})
     many = armsim.simulate_many(data, {"control.reference.times[0]": np.array([0.0, 0.2])}, rows=True)

@@ -332,6 +332,7 @@ def test_ctrl_c_stops_between_blocks(monkeypatch):
     assert len(judged) < 50
 
 
+@pytest.mark.slow
 def test_dry_friction_at_a_step_barely_too_long_is_decided_as_alone_without_words(monkeypatch):
     make = opened(slide(joint=RUBS, duration=1000), ["control.kp[0]", "control.kd[0]"])
     values = np.stack([np.full(60, 10.0), np.linspace(195.0, 230.0, 60)], axis=-1)  # stable up to dt = 2 / kd, about

@@ -211,7 +211,7 @@ def test_gains_that_diverge_cost_infinity_and_are_counted(joint):
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_search_that_was_stopped_anywhere_ends_with_the_bytes_of_an_undisturbed_one(method):
     asked = {"open": {"control.kp": "0:200", "control.kd": "0:10"}, "minimise": "iae", "overrides": SHORT}
     asked |= {"method": method, "trials": 90, "stages": [["control.kp"], ["control.kd"]], "seed": 3}
