@@ -69,16 +69,16 @@ def current_after(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, h: Scala
 
     The amplifier keeps it within its limits as far as the supply's voltage can in that time.
     """
-    return _relaxing(motor, i, voltage, qd, exp(-(motor.Ra * h / motor.inductance)))
+    return _relax_within_limits(motor, i, voltage, qd, exp(-(motor.Ra * h / motor.inductance)))
 
 
 def mean_current(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, h: Scalar) -> Scalar:
     """The mean of the armature current [A] over these h seconds; see `current_after`."""
     x = motor.Ra * h / motor.inductance
-    return _relaxing(motor, i, voltage, qd, (1.0 - exp(-x)) / x)
+    return _relax_within_limits(motor, i, voltage, qd, (1.0 - exp(-x)) / x)
 
 
-def _relaxing(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, left: Scalar) -> Scalar:
+def _relax_within_limits(motor: Motor, i: Scalar, voltage: Scalar, qd: Scalar, left: Scalar) -> Scalar:
     """A current [A] of whose distance from the steady one a share is left, within the amplifier's limits."""
 
     def under(volts: Scalar) -> Scalar:

@@ -12,7 +12,6 @@ from armsim.exporting.language import LARGEST, SMALLEST, Language, Stated, Style
 from armsim.exporting.library import installed_compiler, native
 from armsim.exporting.names import words
 from armsim.exporting.program import Printable, prepared
-from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import ARITHMETIC, C_LOGIC, HELPED, UNFUSED, Operation, Term, signed
 from armsim.expr import Table
 
@@ -89,6 +88,7 @@ class C(Language):
     tool = "a C compiler"
     suffix = "c"
     field = "numbers->{}"
+    end = ";"
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -116,9 +116,6 @@ class C(Language):
     def local(self, name: str, text: str, truth: bool) -> list[str]:
         return [f"const {'int' if truth else self.real} {name} = {text};"]
 
-    def assign(self, place: str, text: str) -> str:
-        return f"{place} = {text};"
-
     def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
         given = ", ".join(args)
         passed = given if len(args) <= self.few else f"(const {self.real}[]){{{given}}}"
@@ -130,21 +127,6 @@ class C(Language):
 
     def table_of(self, name: str, items: Sequence[str]) -> list[str]:
         return [f"static const {self.real} {name}[{len(items)}] = {{{', '.join(items)}}};"]
-
-    def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
-        start, go_on, step = (count - 1, ">= 0", "--") if backward else (0, f"< {count}", "++")
-        return [f"for (int {counter} = {start}; {counter} {go_on}; {counter}{step}) {{", *indented(work), "}"]
-
-    def loop(self, loop: Iteration) -> list[str]:
-        state = f"{self.real} {loop.name}[{len(loop.begin)}] = {{{', '.join(loop.begin)}}};"
-        if loop.at_most == 1:
-            return [state, *loop.test, f"if (!({loop.done})) {{", *indented(loop.work), "}"]
-        return [
-            state,
-            f"for (int {loop.counter} = 0; {loop.counter} < {loop.at_most}; {loop.counter}++) {{",
-            *indented([*loop.test, f"if ({loop.done})", "    break;", *loop.work]),
-            "}",
-        ]
 
     def function(self, name: str, stated: Stated) -> str:
         few = len(stated.names) <= self.few

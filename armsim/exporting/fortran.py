@@ -11,7 +11,6 @@ from armsim.exporting.interface import Case, Entry, Model
 from armsim.exporting.language import LARGEST, SMALLEST, Language, Stated, Style, indented
 from armsim.exporting.names import words
 from armsim.exporting.program import Printable
-from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import AND, ARITHMETIC, NAME, NOT, UNFUSED, Operation, Term, signed
 from armsim.expr import Table
 from armsim.expr.elementary import SMALLEST_NORMAL
@@ -71,6 +70,9 @@ class Fortran(Language):
     suffix = "f90"
     field = "numbers%{}"
     whole = "{}_int64"
+    unless = ("if (.not. ({})) then", "end if")
+    repeat = ("do {0} = 1, {1}", "end do")
+    leave = ("if ({}) exit",)
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -99,9 +101,6 @@ class Fortran(Language):
             text = f"0.0_{self.kind}"
         return signed(text, value)
 
-    def local(self, name: str, text: str, truth: bool) -> list[str]:
-        return [f"{name} = {text}"]
-
     def item(self, array: str, i: int) -> str:
         return f"{array}({i + 1})"
 
@@ -122,17 +121,6 @@ class Fortran(Language):
 
     def place(self, array: str, row: str, width: int, column: int) -> str:
         return f"{array}({width} * {row} + {column + 1})"
-
-    def loop(self, loop: Iteration) -> list[str]:
-        state = f"{loop.name} = [{', '.join(loop.begin)}]"
-        if loop.at_most == 1:
-            return [state, *loop.test, f"if (.not. ({loop.done})) then", *indented(loop.work), "end if"]
-        return [
-            state,
-            f"do {loop.counter} = 1, {loop.at_most}",
-            *indented([*loop.test, f"if ({loop.done}) exit", *loop.work]),
-            "end do",
-        ]
 
     @property
     def _infinity(self) -> str:

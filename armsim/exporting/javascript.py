@@ -11,7 +11,6 @@ from armsim.exporting.interface import Entry, Model
 from armsim.exporting.language import Language, Stated, Style, indented
 from armsim.exporting.names import words
 from armsim.exporting.program import Printable
-from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import ARITHMETIC, C_LOGIC, HELPED, SHIFTED, UNFUSED, Operation, Term, signed
 from armsim.expr import Table
 
@@ -125,6 +124,9 @@ class JavaScript(Language):
     tool = "node"
     suffix = "mjs"
     opened = "{}.defaults()"
+    end = ";"
+    counting = "let"
+    leave = ("if ({}) break;",)
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -145,25 +147,11 @@ class JavaScript(Language):
     def local(self, name: str, text: str, truth: bool) -> list[str]:
         return [f"const {name} = {text};"]
 
-    def assign(self, place: str, text: str) -> str:
-        return f"{place} = {text};"
-
     def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
         return [f"const {name} = {function}({', '.join(args)});"]
 
     def series(self, name: str, items: Sequence[str], size: int) -> list[str]:
         return [f"const {name} = [{', '.join(items)}];" if items else f"const {name} = new Array({size});"]
-
-    def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
-        start, go_on, step = (count - 1, ">= 0", "--") if backward else (0, f"< {count}", "++")
-        return [f"for (let {counter} = {start}; {counter} {go_on}; {counter}{step}) {{", *indented(work), "}"]
-
-    def loop(self, loop: Iteration) -> list[str]:
-        state = f"const {loop.name} = [{', '.join(loop.begin)}];"
-        if loop.at_most == 1:
-            return [state, *loop.test, f"if (!({loop.done})) {{", *indented(loop.work), "}"]
-        head = f"for (let {loop.counter} = 0; {loop.counter} < {loop.at_most}; {loop.counter}++) {{"
-        return [state, head, *indented([*loop.test, f"if ({loop.done}) break;", *loop.work]), "}"]
 
     def function(self, name: str, stated: Stated) -> str:
         lines = [*stated.body.lines, f"return [{', '.join(stated.results)}];"]

@@ -12,7 +12,7 @@ from armsim.exporting.body import Body
 from armsim.exporting.interface import Argument, Case, Entry, Model, Named
 from armsim.exporting.names import identifiers
 from armsim.exporting.program import Printable, prepared
-from armsim.exporting.syntax import Syntax
+from armsim.exporting.syntax import Iteration, Syntax
 from armsim.expr import Expr, Function, Table
 from armsim.records import record
 
@@ -78,6 +78,10 @@ class Language(Syntax):
         field: Where an open number is, with {} for its name.
         opened: The open numbers as a test program has them, with {} for the name of the model.
         whole: A whole number as an argument, with {} for it.
+        counting: The type of a counter, where one is declared.
+        unless: A block that is entered unless the condition {} holds: its first line, and its last if it has one.
+        repeat: Likewise one that is entered up to {1} times, by a counter {0}.
+        leave: Lines that leave it if {} holds.
     """
 
     few: ClassVar[float] = math.inf
@@ -89,9 +93,33 @@ class Language(Syntax):
     field: ClassVar[str] = "numbers.{}"
     opened: ClassVar[str] = "numbers"
     whole: ClassVar[str] = "{}"
+    counting: ClassVar[str] = "int"
+    unless: ClassVar[tuple[str, ...]] = ("if (!({})) {{", "}")
+    repeat: ClassVar[tuple[str, ...]] = ("for ({2} {0} = 0; {0} < {1}; {0}++) {{", "}")
+    leave: ClassVar[tuple[str, ...]] = ("if ({})", "    break;")
 
     def __init__(self, style: Style | None = None) -> None:
         self.style = Style(self.fused[0]) if style is None else style
+
+    def local(self, name: str, text: str, truth: bool) -> list[str]:
+        return [f"{name} = {text}"]
+
+    def loop(self, loop: Iteration) -> list[str]:
+        state = self.series(loop.name, loop.begin, len(loop.begin))
+        if loop.at_most == 1:
+            head, *end = self.unless
+            return [*state, *loop.test, head.format(loop.done), *indented(loop.work), *end]
+        head, *end = self.repeat
+        work = [*loop.test, *(line.format(loop.done) for line in self.leave), *loop.work]
+        return [*state, head.format(loop.counter, loop.at_most, self.counting), *indented(work), *end]
+
+    def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
+        start, go_on, step = (count - 1, ">= 0", "--") if backward else (0, f"< {count}", "++")
+        return [
+            f"for ({self.counting} {counter} = {start}; {counter} {go_on}; {counter}{step}) {{",
+            *indented(work),
+            "}",
+        ]
 
     @abstractmethod
     def function(self, name: str, stated: Stated) -> str:

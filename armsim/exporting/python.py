@@ -12,7 +12,6 @@ from armsim.exporting.interface import Entry, Model
 from armsim.exporting.language import Language, Stated, Style, indented
 from armsim.exporting.names import words
 from armsim.exporting.program import Printable
-from armsim.exporting.syntax import Iteration
 from armsim.exporting.terms import (
     AND,
     ARITHMETIC,
@@ -115,6 +114,9 @@ class Python(Language):
     tool = "python"
     suffix = "py"
     opened = "{}.Numbers()"
+    unless = ("if not ({}):",)
+    repeat = ("for _ in range({1}):",)
+    leave = ("if {}:", "    break")
 
     def __init__(self, style: Style | None = None) -> None:
         super().__init__(style)
@@ -143,9 +145,6 @@ class Python(Language):
         text = "math.inf" if math.isinf(value) else repr(abs(value))
         return signed(text, value)
 
-    def local(self, name: str, text: str, truth: bool) -> list[str]:
-        return [f"{name} = {text}"]
-
     def call(self, name: str, function: str, args: Sequence[str], results: int) -> list[str]:
         return [f"{name} = {function}({', '.join(args)})"]
 
@@ -155,16 +154,6 @@ class Python(Language):
     def sweep(self, counter: str, count: int, backward: bool, work: Sequence[str]) -> list[str]:
         values = f"reversed(range({count}))" if backward else f"range({count})"
         return [f"for {counter} in {values}:", *indented(work)]
-
-    def loop(self, loop: Iteration) -> list[str]:
-        state = f"{loop.name} = [{', '.join(loop.begin)}]"
-        if loop.at_most == 1:
-            return [state, *loop.test, f"if not ({loop.done}):", *indented(loop.work)]
-        return [
-            state,
-            f"for _ in range({loop.at_most}):",
-            *indented([*loop.test, f"if {loop.done}:", "    break", *loop.work]),
-        ]
 
     def function(self, name: str, stated: Stated) -> str:
         lines = [*stated.body.lines, f"return [{', '.join(stated.results)}]"]

@@ -43,9 +43,11 @@ class Syntax(ABC):
         name: As users name it.
         operations: Text of every operation.
         index: Template of a number as the place of an item.
+        end: Of a statement.
     """
 
     name: ClassVar[str]
+    end: ClassVar[str] = ""
     index: ClassVar[str] = "int({})"
     operations: Mapping[str, Operation]
 
@@ -91,7 +93,7 @@ class Syntax(ABC):
 
     def assign(self, place: str, text: str) -> str:
         """A statement that assigns a value to an item of an array."""
-        return f"{place} = {text}"
+        return f"{place} = {text}{self.end}"
 
     def item(self, array: str, i: int) -> str:
         """An item of an array of results."""

@@ -12,7 +12,7 @@ What others use:
     array_file: `check_array_file`, `write_arrays`, for .npz.
     destination: `Destination`, the folder of a run, a study or an export.
     new_file: `whole_file`, atomic writing, and `output_file`, of a file that a user names, which `check_output` tries before;
-        `new_files`, all or none, and `write_files`; `made_folder`. interrupts: `interrupts_later`, `ended_by`.
+        `write_files`, all or none; `made_folder`. interrupts: `interrupts_later`, `ended_by`.
     regular_file: `read_regular`, `open_own`, `check_own`: no pipes are waited for, no links followed in folders of armsim's;
         `readable`, what keeps a file from being read, in words.
     run_record: `run_record`, what the folder of a run holds. row_blocks: `FileRows`, the rows of its tables, block by block.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 
 from armsim.errors import FileFaults, Refusal
 from armsim.files.nodes import Place, clipped
@@ -34,7 +36,8 @@ class Fault:
 
     Attributes:
         where: The place in the file, or the option, that holds the fault.
-        path: The path of the value, for example `joints[1].bodies[0].cylinder.mass`; empty for the file as a whole.
+        path: The path of the value, for example `joints[1].bodies[0].cylinder.mass`, or several of one that is shared; empty for
+            the file as a whole.
         expected: What would have been right.
         found: What stands there.
         mend: What the user can do.
@@ -75,14 +78,20 @@ class Report:
     def raise_if_any(self) -> None:
         """Raise all faults at once, file by file, each in the order of its lines.
 
+        One of a value that joints share, by a YAML alias, is told once, with the paths of all of them.
+
         Raises:
             FileFaults: There is at least one.
         """
         if not self.faults:
             return
+        paths: dict[Fault, list[str]] = defaultdict(list)
+        for fault in self.faults:
+            paths[replace(fault, path="") if fault.where.line else fault].append(fault.path)
         sources = list(dict.fromkeys(fault.where.source for fault in self.faults))
         ordered = sorted(
-            self.faults, key=lambda fault: (sources.index(fault.where.source), fault.where.line, fault.where.column)
+            (replace(fault, path=listed(of)) for fault, of in paths.items()),
+            key=lambda fault: (sources.index(fault.where.source), fault.where.line, fault.where.column),
         )
         if len(ordered) > MOST:
             last = ordered[MOST - 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import IO
 
@@ -86,36 +86,36 @@ def made_folder(path: str) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def new_files(folder: str, names: Sequence[str]) -> Iterator[list[IO[bytes]]]:
-    """Open files of a folder for atomic writing: all of them are whole when the block ends well, else none that is new is there.
+def write_files(folder: str, contents: Mapping[str, str | Callable[[IO[bytes]], None]]) -> list[str]:
+    """Write files into a folder, which is made unless it is there: all of them are whole, or none that is new is there.
 
     Args:
-        folder: The folder, which is made unless it is there.
-        names: Of the files.
+        folder: The folder.
+        contents: Of the files, by name: a text, or what writes to an open file.
+
+    Returns:
+        Their paths.
 
     Raises:
         OSError: They cannot be written; folders that were made for them are gone again.
     """
-    paths = [os.path.join(folder, name) for name in names]
+    paths = {os.path.join(folder, name): content for name, content in contents.items()}
     new = [path for path in paths if not os.path.lexists(path)]
     with made_folder(folder):
         try:
             with ExitStack() as stack:
-                yield [stack.enter_context(whole_file(path)) for path in paths]
+                for path, content in paths.items():
+                    file = stack.enter_context(whole_file(path))
+                    if callable(content):
+                        content(file)
+                    else:
+                        file.write(content.encode())
         except BaseException:
             for path in new:
                 with suppress(OSError):
                     os.remove(path)
             raise
-
-
-def write_files(folder: str, texts: Mapping[str, str]) -> list[str]:
-    """Write files of these texts, by name, into a folder, see `new_files`; their paths."""
-    with new_files(folder, [*texts]) as files:
-        for file, text in zip(files, texts.values(), strict=True):
-            file.write(text.encode())
-    return [os.path.join(folder, name) for name in texts]
+    return [*paths]
 
 
 def check_output(output: str, inputs: Sequence[str] = (), force: bool = False, option: str = "-o") -> None:

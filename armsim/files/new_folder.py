@@ -178,18 +178,16 @@ class NewFolder:
         mend = f"the {self._kind.noun} is whole in {kept}: move it"
         return UsageError.of(self._given or self._kind.numbered, "a folder that can be written", found, mend)
 
-    def conclude(self, last: Callable[[], None]) -> None:
-        """Write the last of it, and give it its name; a Ctrl-C then comes too late to stop anything.
-
-        Args:
-            last: Writes what makes it whole, as run.yaml.
+    @contextlib.contextmanager
+    def concluding(self) -> Iterator[None]:
+        """A block that writes the last of it, as run.yaml, before it gets its name; a Ctrl-C comes too late to stop anything.
 
         Raises:
             KeyboardInterrupt: There were two.
         """
         try:
             with interrupts_later():
-                last()
+                yield
                 self.finish()
         except KeyboardInterrupt:
             if not self.path:

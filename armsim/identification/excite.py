@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from armsim.display import Shown
 from armsim.document.scenario import FORMAT
 from armsim.errors import UsageError, refusing
 from armsim.files.csv_writer import write_rows
-from armsim.files.new_file import new_files
+from armsim.files.new_file import write_files
 from armsim.files.yaml_writer import yaml_text
 from armsim.identification.command_model import CommandModel
 from armsim.identification.fit import Fitting, Known
@@ -220,14 +221,12 @@ def excite(
 def save(found: Excitation, robot: Given, folder: str) -> list[str]:
     """Write a scenario that follows the motion, and the motion as rows for another controller; their paths."""
     named = called("robots", os.fspath(robot), folder) if isinstance(robot, (str, os.PathLike)) else robot
-    arm, names = load_robot(robot), (SCENARIO, TABLE)
+    arm = load_robot(robot)
     state = found.motion.at(found.t)
     headings, table = motion_table(arm, found.t, state, arm.inverse_dynamics(*state))
-    refused = refusing(folder, "a folder that can be written", "check its name and its permissions")
-    with refused, new_files(folder, names) as (scenario, rows):
-        scenario.write(yaml_text(found.scenario(arm, named)).encode())
-        write_rows(rows, headings, table.ravel())
-    return [os.path.join(folder, name) for name in names]
+    rows = partial(write_rows, headings=headings, values=table.ravel())
+    with refusing(folder, "a folder that can be written", "check its name and its permissions"):
+        return write_files(folder, {SCENARIO: yaml_text(found.scenario(arm, named)), TABLE: rows})
 
 
 def motion_limits(arm: Robot, speed: ArrayLike | None, acceleration: ArrayLike | None) -> MotionLimits:

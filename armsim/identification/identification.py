@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import field
+from functools import partial
 from os import PathLike
 
 import numpy as np
@@ -12,7 +13,7 @@ from armsim.arrays import Array
 from armsim.display import Shown
 from armsim.errors import refusing
 from armsim.files.csv_writer import write_rows
-from armsim.files.new_file import new_files
+from armsim.files.new_file import write_files
 from armsim.files.yaml_writer import yaml_text
 from armsim.identification.base_numbers import BaseNumbers
 from armsim.identification.consistent import ConsistentInertias
@@ -160,11 +161,8 @@ class Identification(Shown):
             names = [spellings("q", joint)[0][0] for joint in self.arm.joints]
             headings = ["t_s", *(f"{heading}{end}" for end in ENDS for heading in names)]
             columns = [self.fitted[key] for key in ("t", "measured", "before", "after")]
-            with new_files(path, FILES) as (robot, told, table):
-                robot.write(text.encode())
-                told.write(about.encode())
-                write_rows(table, headings, np.column_stack(columns).ravel())
-        return [os.path.join(path, name) for name in FILES]
+            rows = partial(write_rows, headings=headings, values=np.column_stack(columns).ravel())
+            return write_files(path, dict(zip(FILES, (text, about, rows), strict=True)))
 
     def data(self) -> Json:
         """As plain data, in SI units and the file's."""

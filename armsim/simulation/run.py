@@ -80,7 +80,8 @@ class Run(Shown, Result):
         if written is not None:
             if failure := written.end():
                 self.cut_short(written.rows, failure)
-            folder.conclude(lambda: self.record(folder, degrees))
+            with folder.concluding():
+                self.record(folder, degrees)
             return
         save = partial(self.save, degrees=degrees)
         with folder.or_elsewhere(save):
@@ -94,7 +95,8 @@ class Run(Shown, Result):
                     self.cut_short(files.rows)
                 except OSError as error:
                     self.cut_short(files.cut(), error.strerror or str(error))
-            folder.conclude(lambda: self.record(folder, degrees))
+            with folder.concluding():
+                self.record(folder, degrees)
 
     def cut_short(self, rows: int, failure: str = "") -> None:
         """Note that the files have only so many rows.

@@ -81,32 +81,31 @@ class Advice:
     def _of_contacts(self, method: str, dt: float) -> list[str]:
         if not self.touching:
             return []
-        most = min(self.touching.values())
-        up_to = f"is stable up to dt = {short(most)} s" if most else "takes no step"
-        found = f"with {listed([*self.touching], 'or')} closed {method} {up_to}"
-        return [f"{found}; {listed(self.takers)} would take {dt:g} s"]
+        return [self._words(f"with {listed([*self.touching], 'or')} closed {method}", [*self.touching.values()], dt)]
 
     def _of_supplies(self, method: str, dt: float, limited: Collection[str] | None) -> list[str]:
         named = [joint for joint in self.braked if limited is None or joint in limited]
         if not named:
             return []
-        most = min(self.braked[joint] for joint in named)
-        up_to = f"is stable up to dt = {short(most)} s" if most else "takes no step"
         acts = "would damp" if limited is None else "damps"
-        found = f"at the voltage limit of the supply, back-EMF {acts} {listed(named)}: there {method} {up_to}"
-        return [f"{found}; {listed(self.takers)} would take {dt:g} s"]
+        found = f"at the voltage limit of the supply, back-EMF {acts} {listed(named)}: there {method}"
+        return [self._words(found, [self.braked[joint] for joint in named], dt)]
 
     def _of_stops(self, method: str, dt: float, met: Collection[str] | None) -> list[str]:
         named = [joint for joint in self.chattering if met is None or joint in met]
         if not named:
             return []
-        most = min(self.chattering[joint] for joint in named)
         several = len(named) > 1
         stops = f"the stop{'s' * several} of {listed(named)}"
         would = f"{stops} would chatter if met" if met is None else f"{stops} chatter{'s' * (not several)}"
+        found = f"{would}: with {'them' if several else 'it'} engaged {method}"
+        return [self._words(found, [self.chattering[joint] for joint in named], dt)]
+
+    def _words(self, found: str, stable: Sequence[float], dt: float) -> str:
+        """Up to which of some steps [s] a method is stable, and who would take this one."""
+        most = min(stable)
         up_to = f"is stable up to dt = {short(most)} s" if most else "takes no step"
-        found = f"{would}: with {'them' if several else 'it'} engaged {method} {up_to}"
-        return [f"{found}; {listed(self.takers)} would take {dt:g} s"]
+        return f"{found} {up_to}; {listed(self.takers)} would take {dt:g} s"
 
 
 def is_judged(plant: Plant) -> bool:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from armsim import sources
+from armsim.actuation import JointTorque
 from armsim.compile import cache
 from armsim.control import OpenLoop
 from armsim.dynamics import crba, joint_forces, link_wrenches, solve_ldl
@@ -125,10 +126,15 @@ def _pushes(scenario: Scenario, plant: Plant) -> list[Push]:
     if isinstance(plant.command, OpenLoop) and plant.command.output == "torque":
         for t in (0.0, duration / 2):
             with suppress(ArithmeticError, FormulaError):  # a formula may have no value there
-                state = plant.sample(t, plant.initial_state(q, still))
-                motors = [torque.motor for torque in arm.mechanism.of_drivers(plant.torques(t, state))]
+                motors = [torque.motor for torque in arm.mechanism.of_drivers(_torques(plant, t, q, still))]
                 found.append(Push("inputs.torque", motors, duration - t))
     return found
+
+
+def _torques(plant: Plant, t: float, q: Sequence[float], qd: Sequence[float]) -> list[JointTorque]:
+    """The loads on every joint at a time [s], after a sample."""
+    state = plant.sample(t, plant.initial_state(q, qd))
+    return plant.torques(t, state)
 
 
 def _opposed(plant: Plant, q: Sequence[float], i: int, push: Push) -> float:
@@ -136,7 +142,7 @@ def _opposed(plant: Plant, q: Sequence[float], i: int, push: Push) -> float:
 
     def total(at: float, v: float) -> float:
         positions, velocities = ([x if j == i else y for j, y in enumerate(like)] for x, like in ((at, q), (v, still)))
-        torques = plant.torques(0.0, plant.sample(0.0, plant.initial_state(positions, velocities)))
+        torques = _torques(plant, 0.0, positions, velocities)
         return sum(torques[at].total for at in {i, plant.arm.mechanism.drivers[i]})
 
     still, limit = [0.0] * plant.arm.n, plant.arm.joints[i].limit

@@ -139,14 +139,14 @@ def test_where_there_is_no_room_at_all_the_rows_that_found_some_are_kept(armsim,
 
 def test_a_recording_that_finds_no_room_is_whole_where_there_is(armsim, empty_folder, elsewhere, monkeypatch):
     armsim(*RECORD, "-q")
-    conclude = recording.NewFolder.conclude
+    concluding = recording.NewFolder.concluding
 
-    def full(self, last):
+    def full(self):
         if self.hidden.startswith(str(empty_folder)):
             raise OSError(errno.ENOSPC, FULL)
-        conclude(self, last)
+        return concluding(self)
 
-    monkeypatch.setattr(recording.NewFolder, "conclude", full)
+    monkeypatch.setattr(recording.NewFolder, "concluding", full)
     failed = armsim(*RECORD[:-1], "again")
     kept = failed.err.split("the run is whole in ")[1].removesuffix(": move it\n")
     assert failed.code == 2

@@ -156,3 +156,22 @@ def test_a_study_with_a_wrong_value_is_a_fault(kind):
 def test_a_reference_of_a_wrong_value_alone_is_a_fault(key, value):
     scenario = {**SCENARIO, "inputs": None, "control": {**PD, "reference": {key: value}}}
     assert all("control.reference" in f"{fault.path}{fault.where}" for fault in faults_of(read_scenario, scenario))
+
+
+def test_a_fault_in_what_joints_share_by_an_alias_is_told_once_with_all_their_paths(tmp_path, told):
+    motor, others = (
+        "motor: &m {Kpp: 0.05, Ra: 1, gear: 0}",
+        "".join(f"  - {{name: j{i}, motor: *m}}\n" for i in (1, 2, 3)),
+    )
+    path = tmp_path / "r.yaml"
+    path.write_text(f"format: armsim/robot/1\nname: r\nconvention: mdh\njoints:\n  - {{name: j0, {motor}}}\n{others}")
+    with pytest.raises(FileFaults) as caught:
+        read_robot(path)
+    shared = [str(fault) for fault in caught.value.faults if "motor" in fault.path]
+    told("\n".join(shared).replace(str(tmp_path), "."))
+    assert len(shared) == 3
+    assert all(f"joints[{i}].motor.Kpp" in shared[1] for i in range(4))
+    data = yaml.safe_load(path.read_text())
+    with pytest.raises(FileFaults) as caught:  # data have no lines, and each joint a motor of its own
+        read_robot(data)
+    assert sum("Kpp" in fault.path for fault in caught.value.faults) == 4
