@@ -87,7 +87,8 @@ class Report:
             return
         paths: dict[Fault, list[str]] = defaultdict(list)
         for fault in self.faults:
-            paths[replace(fault, path="") if fault.where.line else fault].append(fault.path)
+            key = fault.path.rpartition(".")[2]
+            paths[replace(fault, path=key) if fault.where.line else fault].append(fault.path)
         sources = list(dict.fromkeys(fault.where.source for fault in self.faults))
         ordered = sorted(
             (replace(fault, path=listed(of)) for fault, of in paths.items()),
