@@ -13,13 +13,14 @@ def opened(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
 
     Args:
         package: Its name.
-        homes: The module within it that defines each public name.
+        homes: The public names that each of its modules defines, none of them a module's own.
     """
+    home = {name: module for module, names in homes.items() for name in names.split()}
 
     def find(name: str) -> Any:
-        if name not in homes:
+        if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = getattr(import_module(f"{package}.{homes[name]}"), name)
+        found = getattr(import_module(f"{package}.{home[name]}"), name)
         setattr(sys.modules[package], name, found)  # the next use does not come here
         return found
 

@@ -63,6 +63,14 @@ def mutable_record(cls: C) -> C:
     return made
 
 
+@dataclass_transform(field_specifiers=(field, optional))
+def light_record(cls: C) -> C:
+    """A record with a hash of which thousands are made: nothing stands in the way of changing its fields, which nobody does."""
+    made: Any = cls
+    made.__hash__ = _Frozen.__hash__
+    return mutable_record(made)
+
+
 class _Fields:
     """The fields of a record until they are asked for, by the name under which dataclasses keep them."""
 
@@ -89,6 +97,7 @@ def _initializer(cls: Any) -> Callable[..., None]:
     given: list[str] = []
     named: list[str] = []
     body: list[str] = []
+    free = cls.__setattr__ is object.__setattr__
     for of in fields(cls):
         value = of.name
         known |= {f"default_{of.name}": of.default, f"make_{of.name}": of.default_factory}
@@ -96,7 +105,7 @@ def _initializer(cls: Any) -> Callable[..., None]:
             value = f"make_{of.name}() if {of.name} is absent else {of.name}"
         elif not of.init:
             value = f"default_{of.name}"
-        body.append(f"put(self, {of.name!r}, {value})")
+        body.append(f"self.{of.name} = {value}" if free else f"put(self, {of.name!r}, {value})")
         default = "absent" if of.default_factory is not MISSING else f"default_{of.name}"
         optional = of.default is not MISSING or of.default_factory is not MISSING
         if of.init:

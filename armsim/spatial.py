@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from armsim.expr import Scalar, absolute, cos, either, fma, maximum, sin, snapped, sqrt, where
-from armsim.records import record
+from armsim.records import light_record, record
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@light_record
 class Vector:
     """A vector of three scalars."""
 
@@ -77,7 +76,7 @@ Y = Vector(0.0, 1.0, 0.0)
 Z = Vector(0.0, 0.0, 1.0)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@light_record
 class Matrix:
     """A 3x3 matrix by rows; as a rotation, its columns are the rotated axes."""
 
@@ -122,7 +121,7 @@ class Matrix:
 IDENTITY = Matrix(X, Y, Z)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@light_record
 class Symmetric:
     """A symmetric 3x3 matrix by its six components."""
 
@@ -172,7 +171,7 @@ class Symmetric:
         return Vector(x.dot(v), y.dot(v), z.dot(v))
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@light_record
 class JointRotation:
     """The rotation `tilt` Rz(angle) of a joint, applied in two steps: fewer operations than its full matrix.
 
@@ -214,7 +213,7 @@ class JointRotation:
         return self.tilt.turn(turned)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@light_record
 class JointRotationBack:
     """The transpose of a joint rotation: from the predecessor's axes to the link's."""
 
@@ -226,7 +225,7 @@ class JointRotationBack:
         return Vector(fma(c, u.x, s * u.y), fma(c, u.y, -(s * u.x)), u.z)
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@light_record
 class Pose:
     """The pose of a frame in another one: `rotation` of its axes, `position` of its origin [m]."""
 
@@ -357,7 +356,7 @@ def quaternion(R: Matrix) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     return w, qx, qy, qz
 
 
-@dataclass(slots=True, unsafe_hash=True)
+@light_record
 class Inertia:
     """The inertia of a rigid body about the origin of its frame (RBDA section 2.13, in compact form).
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
+from importlib import import_module
+from types import ModuleType
 from typing import Literal
 
 import pytest
 
-from armsim.records import OMIT, PARTS, Mismatch, as_plain, from_plain, record
+from armsim.records import OMIT, PARTS, Mismatch, as_plain, from_plain, light_record, mutable_record, record
 
 
 @dataclass(frozen=True)
@@ -149,3 +152,33 @@ def test_what_is_derived_from_a_record_is_frozen_as_dataclasses_want_it(later):
         Plain(1.0).more = 1.0
     with pytest.raises(TypeError, match="non-frozen"):
         dataclass(type("Loose", (later,), {}))
+
+
+def test_a_light_record_has_a_hash_by_its_fields_and_comes_back_from_a_pickle():
+    assert {Corner(1.0), Corner(1.0, 0.0)} == {Corner(1.0)} != {Corner(2.0)}
+    assert pickle.loads(pickle.dumps(Corner(1.0, 2.0))) == Corner(1.0, 2.0)
+
+
+@light_record
+class Corner:
+    """A record of which thousands are made."""
+
+    x: float
+    y: float = 0.0
+
+
+def test_a_mutable_record_of_a_frozen_one_is_made():
+    @mutable_record
+    class Moving(Sample):
+        speed: float = 0.0
+
+    assert Moving(1.0, speed=2.0).speed == 2.0
+
+
+@pytest.mark.parametrize(
+    "package", ["actuation", "document", "dynamics", "expr", "geometry", "loading", "measures", "plant"]
+)
+def test_a_package_opens_each_of_its_public_names_in_a_module_that_has_another_name(package):
+    whole = import_module(f"armsim.{package}")
+    for name in whole.__all__:
+        assert not isinstance(getattr(whole, name), ModuleType)

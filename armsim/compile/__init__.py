@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 __all__ = ["BatchKernel", "LoopBody", "SteppingLoop", "evaluated"]
 __getattr__ = opened(
-    __name__, {"BatchKernel": "batch", "LoopBody": "loop_body", "SteppingLoop": "loop", "evaluated": "single"}
+    __name__, {"batch": "BatchKernel", "loop": "SteppingLoop", "loop_body": "LoopBody", "single": "evaluated"}
 )

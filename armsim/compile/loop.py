@@ -22,6 +22,7 @@ BLOCKS = WHOLE, POINTER, WHOLE  # how many, where what they return goes, doubles
 
 PAID = 4e-6  # s of use a byte of code of level 0, after which code of level 1 would have paid: it runs in half the time
 ENOUGH = 0.1  # s of use that tell how fast it runs
+WORTH = 5e-3  # s of use that are worth a file: a run is repeated in dozens of stretches for the estimate of its error
 
 
 class SteppingLoop:
@@ -54,7 +55,7 @@ class SteppingLoop:
     ) -> None:
         self._make = body if callable(body) else lambda: body
         self._best = self.target = target or host()
-        self._hasty, self._used, self._before = hasty and bool(key), 0.0, 0.0
+        self._hasty, self._used, self._noted, self._before = hasty and bool(key), 0.0, 0.0, 0.0
         self.lanes = lanes
         self._key, self._tables = key, tables
         self.seconds: dict[str, float] = {}
@@ -111,7 +112,8 @@ class SteppingLoop:
         if self.target == self._best:
             return None
         self._used += used
-        if not left:
+        if not left and self._used >= self._noted + WORTH:
+            self._noted = self._used
             cache.store_json(self._name(self.target, "used"), self._before + self._used)
         if self._used < ENOUGH or left < PAID * self.code.size:
             return None

@@ -1,38 +1,71 @@
 """The textbook algorithms of rigid-body dynamics, over scalars that may be numbers or expressions."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armsim.door import opened
+
+# at once: modules with a function of their own name, and what these import
 from armsim.dynamics.aba import aba
-from armsim.dynamics.clipped import Law, clipped_solve, leeway
-from armsim.dynamics.contact import CLOSED, Contact, Touch, contact_wrenches, contacts_of, effective_mass, stick_slopes
 from armsim.dynamics.crba import crba, mass_matrix
-from armsim.dynamics.energy import kinetic_energy, potential_energy
-from armsim.dynamics.external import (
-    OF_FRAME,
-    ExternalWrench,
-    WrenchLaw,
-    external_power,
-    joint_forces,
-    link_wrenches,
-    told_to,
-)
-from armsim.dynamics.factor import held_solver, ldl, pivots, solve_held, solve_ldl
-from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
-from armsim.dynamics.internal import InternalWrenches
-from armsim.dynamics.jacobian import frame_jacobian
-from armsim.dynamics.kinematics import (
-    frame_acceleration,
-    frame_pose,
-    frame_position,
-    frame_velocity,
-    link_poses,
-    link_velocities,
-    own_poses,
-)
-from armsim.dynamics.momentum import momenta, momenta_and_forces
-from armsim.dynamics.proximity import distances, farthest_moves, least_distance, watched_pairs
-from armsim.dynamics.recursion import is_large
 from armsim.dynamics.regressor import RegressorColumn, inertial_columns, inertial_parameters, regressor
 from armsim.dynamics.rnea import Wrench, bias, gravity_torque, joint_wrenches, rnea
-from armsim.dynamics.two_mass import TwoMassSystem, two_mass_systems
+
+if TYPE_CHECKING:
+    from armsim.dynamics.clipped import Law, clipped_solve, leeway
+    from armsim.dynamics.contact import (
+        CLOSED,
+        Contact,
+        Touch,
+        contact_wrenches,
+        contacts_of,
+        effective_mass,
+        stick_slopes,
+    )
+    from armsim.dynamics.energy import kinetic_energy, potential_energy
+    from armsim.dynamics.external import (
+        OF_FRAME,
+        ExternalWrench,
+        WrenchLaw,
+        external_power,
+        joint_forces,
+        link_wrenches,
+        told_to,
+    )
+    from armsim.dynamics.factor import held_solver, ldl, pivots, solve_held, solve_ldl
+    from armsim.dynamics.forward import Algorithm, fastest_algorithm, forward_dynamics
+    from armsim.dynamics.internal import InternalWrenches
+    from armsim.dynamics.jacobian import frame_jacobian
+    from armsim.dynamics.kinematics import (
+        frame_acceleration,
+        frame_pose,
+        frame_position,
+        frame_velocity,
+        link_poses,
+        link_velocities,
+        own_poses,
+    )
+    from armsim.dynamics.momentum import momenta, momenta_and_forces
+    from armsim.dynamics.proximity import distances, farthest_moves, least_distance, watched_pairs
+    from armsim.dynamics.recursion import is_large
+    from armsim.dynamics.two_mass import TwoMassSystem, two_mass_systems
+
+_HOMES = {
+    "clipped": "Law clipped_solve leeway",
+    "contact": "CLOSED Contact Touch contact_wrenches contacts_of effective_mass stick_slopes",
+    "energy": "kinetic_energy potential_energy",
+    "external": "OF_FRAME ExternalWrench WrenchLaw external_power joint_forces link_wrenches told_to",
+    "factor": "held_solver ldl pivots solve_held solve_ldl",
+    "forward": "Algorithm fastest_algorithm forward_dynamics",
+    "internal": "InternalWrenches",
+    "jacobian": "frame_jacobian",
+    "kinematics": "frame_acceleration frame_pose frame_position frame_velocity link_poses link_velocities own_poses",
+    "momentum": "momenta momenta_and_forces",
+    "proximity": "distances farthest_moves least_distance watched_pairs",
+    "recursion": "is_large",
+    "two_mass": "TwoMassSystem two_mass_systems",
+}
 
 __all__ = [
     "CLOSED",
@@ -93,3 +126,4 @@ __all__ = [
     "two_mass_systems",
     "watched_pairs",
 ]
+__getattr__ = opened(__name__, _HOMES)

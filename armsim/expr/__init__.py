@@ -1,9 +1,13 @@
 """Symbolic scalars: traced expressions, and functions on floats, expressions and SymPy symbols alike."""
 
-from armsim.expr.derivative import as_constant, differentiable, implicit, jacobian, partials, with_jacobian
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armsim.door import opened
+
+# at once: modules with a function of their own name, and what these import
 from armsim.expr.elementary import cos, exp, log, sin, tan
-from armsim.expr.evaluable import Evaluable
-from armsim.expr.forward_mode import ForwardMode
 from armsim.expr.function import Function, Loop, Repetition, loop, shared, trace, when
 from armsim.expr.graph import Expr, Graph
 from armsim.expr.replay import replay
@@ -32,9 +36,22 @@ from armsim.expr.scalar import (
     zero_where,
 )
 from armsim.expr.scan import LONGEST_UNROLLED, Scan, each, identity_where, parts, scan
-from armsim.expr.switches import Switches
-from armsim.expr.table import Table, increases
 from armsim.expr.tree import STATIC, Structure, chosen, flatten, leaves, mapped, unflatten, zeros
+
+if TYPE_CHECKING:
+    from armsim.expr.derivative import as_constant, differentiable, implicit, jacobian, partials, with_jacobian
+    from armsim.expr.evaluable import Evaluable
+    from armsim.expr.forward_mode import ForwardMode
+    from armsim.expr.switches import Switches
+    from armsim.expr.table import Table, increases
+
+_HOMES = {
+    "derivative": "as_constant differentiable implicit jacobian partials with_jacobian",
+    "evaluable": "Evaluable",
+    "forward_mode": "ForwardMode",
+    "switches": "Switches",
+    "table": "Table increases",
+}
 
 __all__ = [
     "STATIC",
@@ -100,3 +117,4 @@ __all__ = [
     "zero_where",
     "zeros",
 ]
+__getattr__ = opened(__name__, _HOMES)

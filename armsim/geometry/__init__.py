@@ -3,10 +3,22 @@
 Each shape has `gap(point)`: the signed distance of a point [m], and the outward unit normal there.
 """
 
-from armsim.geometry.height_field import HeightField
-from armsim.geometry.separation import distance
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from armsim.door import opened
 from armsim.geometry.shapes import Box, Cylinder, Geometry, Obstacle, Plane, Sphere
 from armsim.geometry.surface import CoulombFriction, SoftSurface, Surface, damping_ratio
+
+if TYPE_CHECKING:
+    from armsim.geometry.height_field import HeightField
+    from armsim.geometry.separation import distance
+
+_HOMES = {
+    "height_field": "HeightField",
+    "separation": "distance",
+}
 
 __all__ = [
     "Box",
@@ -22,3 +34,4 @@ __all__ = [
     "damping_ratio",
     "distance",
 ]
+__getattr__ = opened(__name__, _HOMES)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from armsim.dynamics import frame_pose, solve_held, solve_ldl
 from armsim.expr import Scalar, Scalars, absolute, both, chosen, clip, dot, either, loop, maximum, negated, sqrt, where
 from armsim.inverse_kinematics.task import PoseGoal
 from armsim.model import Arm, Limit
+from armsim.records import mutable_record
 
 TOLERANCE = 1e-11  # m and rad; an exact answer is mostly below it by a factor of a thousand
 ROUNDS = 100  # at most; a dozen is common
@@ -27,7 +27,7 @@ LEAST = 1e-3  # damping
 CAUTION = 4.0
 
 
-@dataclass
+@mutable_record
 class PoseSolution:
     """What was found.
 
@@ -44,7 +44,7 @@ class PoseSolution:
     rounds: Scalar
 
 
-@dataclass
+@mutable_record
 class SolverState:
     """A state of the iteration.
 

@@ -8,12 +8,13 @@ weighted residual and its Jacobian. A goal is a tree of scalars: its numbers may
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from armsim.dynamics import frame_jacobian, frame_pose
 from armsim.expr import STATIC, Scalars, chosen, maximum, sqrt
 from armsim.expr.elementary import arctangent_quotient
 from armsim.model import Arm, LinkFrame
+from armsim.records import record
 from armsim.spatial import ZERO, Matrix, Pose, Scalar, Vector, cross, perpendicular, quaternion
 
 OPPOSITE = (
@@ -21,7 +22,7 @@ OPPOSITE = (
 )
 
 
-@dataclass(frozen=True)
+@record
 class Pointing:
     """An orientation up to turns about an axis.
 
@@ -34,7 +35,7 @@ class Pointing:
     direction: Vector
 
 
-@dataclass(frozen=True)
+@record
 class PoseGoal:
     """Where a frame is wanted.
 

@@ -26,19 +26,11 @@ if TYPE_CHECKING:
     from armsim.loading.scenario_file import load_scenario_file, read_scenario, scenario_of
 
 _HOMES = {
-    "Given": "robot_file",
-    "Overrides": "robot_file",
-    "RobotFile": "checked",
-    "Scenario": "scenario",
-    "ScenarioFile": "checked",
-    "build_robot": "build",
-    "build_scenario": "scenario",
-    "load_robot_file": "robot_file",
-    "load_scenario_file": "scenario_file",
-    "read_robot": "robot_file",
-    "read_scenario": "scenario_file",
-    "resolved_robot": "robot_file",
-    "scenario_of": "scenario_file",
+    "robot_file": "Given Overrides load_robot_file read_robot resolved_robot",
+    "checked": "RobotFile ScenarioFile",
+    "scenario": "Scenario build_scenario",
+    "build": "build_robot",
+    "scenario_file": "load_scenario_file read_scenario scenario_of",
 }
 
 __all__ = [

@@ -21,4 +21,4 @@ if TYPE_CHECKING:
     from armsim.measures.names import measures_of
 
 __all__ = ["Measure", "Moment", "measures_of"]
-__getattr__ = opened(__name__, {"Measure": "measure", "Moment": "moment", "measures_of": "names"})
+__getattr__ = opened(__name__, {"measure": "Measure", "moment": "Moment", "names": "measures_of"})

@@ -15,19 +15,12 @@ if TYPE_CHECKING:
     from armsim.plant.stiction import accelerations, slipping
 
 _HOMES = {
-    "Column": "columns",
-    "LinearFeedback": "linearization",
-    "Linearization": "linearization",
-    "Linearizer": "linearization",
-    "Plant": "plant",
-    "accelerations": "stiction",
-    "driven_plant": "driven",
-    "held": "driven",
-    "linearize": "linearization",
-    "make_plant": "build",
-    "plant_type": "build",
-    "slipping": "stiction",
-    "with_stop": "linearization",
+    "columns": "Column",
+    "linearization": "LinearFeedback Linearization Linearizer linearize with_stop",
+    "plant": "Plant",
+    "stiction": "accelerations slipping",
+    "driven": "driven_plant held",
+    "build": "make_plant plant_type",
 }
 
 __all__ = [

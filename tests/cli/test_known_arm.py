@@ -48,6 +48,10 @@ def test_a_known_arm_takes_neither_yaml_nor_documents(process):
     rooms = {name.split(".")[1] for name in names if name.startswith("armsim.")}
     assert not {"document", "loading", "formulas", "control", "integrate", "plant"} & rooms
     assert not {"numpy", "yaml", "fractions", "ctypes"} & set(names)
+    parts = {name.removeprefix("armsim.") for name in names}
+    assert not {"dynamics.clipped", "dynamics.forward", "dynamics.proximity", "dynamics.two_mass"} & parts
+    assert not {"actuation.coupling", "actuation.saturation", "actuation.winding"} & parts
+    assert not {"expr.switches", "geometry.separation"} & parts
 
 
 @pytest.mark.parametrize("given", ["own.yaml", "rr"])

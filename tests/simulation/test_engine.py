@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from armsim.clock import Clock
-from armsim.compile import ir, loop
+from armsim.compile import cache, ir, loop
 from armsim.compile.target import Target
 from armsim.control import OpenLoop
 from armsim.errors import UsageError
@@ -169,7 +169,18 @@ def test_a_loop_begins_in_quick_code_and_goes_on_in_better_code_to_the_same_bits
     assert run()[1].improving == 0.0
 
 
+@pytest.mark.usefixtures("hasty")
+def test_the_use_of_quick_code_is_written_down_where_it_is_worth_a_file(plants, monkeypatch):
+    written = []
+    monkeypatch.setattr(cache, "store_json", lambda name, used: written.append(used))
+    engine = NativeEngine(LoopPlan.of(plants("continuous")[0], DT))
+    for _ in range(9):
+        engine.used(2e-3, 0.0)
+    assert written == pytest.approx([6e-3, 12e-3, 18e-3])
+
+
 def test_quick_code_does_for_short_runs_until_all_of_them_together_have_paid(hasty, plants, monkeypatch):
+    monkeypatch.setattr(loop, "WORTH", 0.0)
     run = hasty(plants)
     assert {*run()[0]} == {0}
     assert {*run()[0]} == {0}
