@@ -35,9 +35,7 @@ Waiting = dict[Future[Part], Indices]  # by what comes of them, runs that are as
 WAIT = 0.05  # s between looks at Ctrl-C
 UNIT = 32  # blocks that a thread carries out at a time, at most
 TOLD = 3  # runs of a family whose advice is put into words, which takes as long as thousands of steps
-JUDGED = (
-    1000  # runs of a family whose step is judged for warnings, not only for a refusal: that takes ten times as long
-)
+JUDGED = 256  # runs of a family whose step is judged for warnings, not only for a refusal: that takes ten times as long
 
 
 def simulate_many(
@@ -241,7 +239,8 @@ class Batch:
         """The members whose step is not refused; what is said of the others, and of steps that are doubtful, is kept."""
         rows, adviser = self.matrix[members], variants.adviser
         refused = adviser.refuses(rows, threads=self.threads)
-        judged = np.flatnonzero(~refused)[:JUDGED]
+        sound = np.flatnonzero(~refused)
+        judged = sound[:: -(-len(sound) // JUDGED) or 1]
         _, speaks = adviser.verdicts(rows[judged], self.threads)
         doubtful = judged[speaks]
         for spoken_of in (members[refused], members[doubtful]):

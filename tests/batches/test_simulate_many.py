@@ -13,6 +13,7 @@ from armsim import ArmsimError, FileFaults, UsageError
 from armsim.batches import simulate_many as module
 from armsim.loading import read_robot
 from armsim.measures.catalog import AGGREGATES, KINDS
+from armsim.stability.many import StepAdviser
 
 SHORT = {"duration": 0.05, "log.every": 0.01}
 KP, MASS = "control.kp[0]", "robot.joints[1].bodies[0].rod.mass"
@@ -208,6 +209,19 @@ def test_of_many_refused_steps_those_after_the_first_are_told_in_a_line():
     assert (found.status == "refused").all()
     assert found.reason[14] == "integrator.dt: 0.001 s is too long a step, as it is for run 0"
     assert found.reason[0].startswith("integrator.dt\n  expected: ")
+
+
+def test_the_steps_of_a_large_group_are_judged_for_warnings_at_even_distances(monkeypatch):
+    judged, verdicts = [], StepAdviser.verdicts
+
+    def noted(self, values, threads):
+        judged.extend(values[:, 0])
+        return verdicts(self, values, threads)
+
+    monkeypatch.setattr(StepAdviser, "verdicts", noted)
+    monkeypatch.setattr("armsim.batches.simulate_many.JUDGED", 4)
+    many({"robot.joints[1].friction.viscous": np.linspace(0.1, 1.0, 10)})
+    assert judged == pytest.approx([0.1, 0.4, 0.7, 1.0])
 
 
 @pytest.mark.slow
