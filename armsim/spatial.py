@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import field
 
 from armsim.expr import Scalar, absolute, cos, either, fma, maximum, sin, snapped, sqrt, where
 from armsim.records import light_record, record
@@ -249,10 +250,15 @@ class Pose:
         """Position [m] and unit quaternion (w, x, y, z), 7 scalars."""
         return (*self.position, *quaternion(self.rotation))
 
-    def frame(self, degrees: bool = False) -> Frame:
+    def frame(self) -> Frame:
         """Of a pose of numbers; see `Frame`."""
         values = [x + 0.0 for x in (*self.coordinates, *roll_pitch_yaw(self.rotation))]  # + 0.0 makes 0 of -0
-        return Frame(values[:3], values[3:7], list(map(in_degrees, values[7:])) if degrees else values[7:])
+        return Frame(values[:3], values[3:7], values[7:])
+
+
+def in_degrees(angle: float) -> float:
+    """An angle [rad] in degrees, to 15 digits: -60 degrees read back as -60."""
+    return float(f"{math.degrees(angle):.15g}")
 
 
 @record
@@ -262,17 +268,12 @@ class Frame:
     Attributes:
         position: Of its origin [m].
         quaternion: (w, x, y, z), w not negative.
-        rpy: Roll, pitch and yaw [rad, or degrees where they are asked for].
+        rpy: Roll, pitch and yaw [rad].
     """
 
     position: list[float]
     quaternion: list[float]
-    rpy: list[float]
-
-
-def in_degrees(angle: float) -> float:
-    """An angle [rad] in degrees, to 15 digits: -60 degrees read back as -60."""
-    return float(f"{math.degrees(angle):.15g}")
+    rpy: list[float] = field(metadata={"angles": in_degrees})
 
 
 def rotation_x(angle: Scalar) -> Matrix:

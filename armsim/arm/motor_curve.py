@@ -22,8 +22,8 @@ from armsim.errors import UsageError, spelled
 from armsim.files.nodes import quoted
 from armsim.formulas.bounds import BOUNDS
 from armsim.model import Arm, Joint, Motor
+from armsim.model.angles import FIGURE
 from armsim.records import optional, record
-from armsim.simulation.angles import FIGURE
 
 FASTEST = 1e9  # rad/s or m/s: a no-load speed beyond counts as unbounded
 MOST_POINTS = 100_000  # of a curve

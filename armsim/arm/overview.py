@@ -30,6 +30,7 @@ from armsim.files.yaml_reader import MOST_BYTES
 from armsim.loading import Given, Overrides, build_scenario, load_scenario_file
 from armsim.loading.check import scenario_doubts
 from armsim.loading.reference import in_words
+from armsim.model.angles import POSITION
 from armsim.plant import Plant
 from armsim.plant.statics import joint_damping, joint_stiffness, steady_droop
 from armsim.records import optional, record
@@ -64,7 +65,7 @@ class JointControl:
     """
 
     name: str
-    target: float | None
+    target: float | None = field(metadata=POSITION)
     limit: float | None
 
 
@@ -100,7 +101,7 @@ class PostureJoint(JointControl):
         kd: Gain of its derivative.
     """
 
-    posture: float | None
+    posture: float | None = field(metadata=POSITION)
     kp: float
     kd: float
 
@@ -140,7 +141,7 @@ class PidJoint(JointControl):
     stiffness: float | None
     damping: float
     back_emf: float
-    droop: float | None
+    droop: float | None = field(metadata=POSITION)
 
 
 @record
@@ -178,8 +179,8 @@ class ControlFacts:
 class InitialState:
     """Joint positions [rad or m] and velocities [rad/s or m/s]."""
 
-    q: list[float]
-    qd: list[float]
+    q: list[float] = field(metadata=POSITION)
+    qd: list[float] = field(metadata=POSITION)
 
 
 @record
@@ -227,22 +228,19 @@ class ScenarioOverview:
     doubts: list[Doubt]
 
 
-def overview(
-    given: str | PathLike[str], overrides: Overrides | None = None, degrees: bool = False
-) -> RobotOverview | ScenarioOverview:
+def overview(given: str | PathLike[str], overrides: Overrides | None = None) -> RobotOverview | ScenarioOverview:
     """`robot_overview` or `scenario_overview` of a file.
 
     Args:
         given: A file, or the name of a shipped robot or scenario.
         overrides: Values in place of the file's, by path.
-        degrees: Whether joint angles and the tool's are in degrees.
 
     Raises:
         FileFaults: The file cannot be used; says where and why.
     """
     if kind_of(given) == "robot":
-        return robot_overview(given, overrides, degrees)
-    return scenario_overview(given, overrides, degrees)
+        return robot_overview(given, overrides)
+    return scenario_overview(given, overrides)
 
 
 def kind_of(given: str | PathLike[str]) -> Literal["robot", "scenario"]:
@@ -269,13 +267,12 @@ def kind_of(given: str | PathLike[str]) -> Literal["robot", "scenario"]:
     raise refuse(Place(text), "", expected, "neither of them", mend)
 
 
-def scenario_overview(given: Given, overrides: Overrides | None = None, degrees: bool = False) -> ScenarioOverview:
+def scenario_overview(given: Given, overrides: Overrides | None = None) -> ScenarioOverview:
     """A scenario's integration, command and log, and the overview of its robot.
 
     Args:
         given: A file, the name of a shipped scenario, or a file's content as plain data.
         overrides: Values in place of the file's, by path; the robot's with the prefix `robot.`.
-        degrees: Whether joint angles and the tool's are in degrees.
     """
     file = load_scenario_file(given, overrides)
     scenario = with_method(build_scenario(file))
@@ -295,21 +292,20 @@ def scenario_overview(given: Given, overrides: Overrides | None = None, degrees:
         duration=clock.end,
         log_every=clock.at(clock.log_every),
         rows=clock.rows,
-        command=commanded(Plant(arm, scenario.command), file.document, degrees),
+        command=commanded(Plant(arm, scenario.command), file.document),
         external=len(scenario.external),
-        initial=InitialState(arm.shown(scenario.initial_q, degrees), arm.shown(scenario.initial_qd, degrees)),
-        robot=arm_overview(arm, robot, scenario.initial_q, degrees),
+        initial=InitialState(list(scenario.initial_q), list(scenario.initial_qd)),
+        robot=arm_overview(arm, robot, scenario.initial_q),
         doubts=[warning.doubt for warning in scenario_doubts(scenario)],
     )
 
 
-def commanded(plant: Plant, scenario: document.Scenario, degrees: bool) -> InputFacts | ControlFacts | None:
+def commanded(plant: Plant, scenario: document.Scenario) -> InputFacts | ControlFacts | None:
     """The command of a scenario; None where nothing does.
 
     Args:
         plant: The arm with its command.
         scenario: As its file has it.
-        degrees: Whether joint angles are in degrees.
     """
     command = plant.command
     signals = [] if scenario.inputs is None else [_in_words(signal) for signal in scenario.inputs.signals]
@@ -334,22 +330,21 @@ def commanded(plant: Plant, scenario: document.Scenario, degrees: bool) -> Input
         feedforward=control.feedforward,
         encoder=command.encoder is not None,
         inputs=None if command.inputs is None else signals,
-        joints=_joint_controls(plant, command, control, degrees),
+        joints=_joint_controls(plant, command, control),
     )
 
 
-def _joint_controls(plant: Plant, command: Controller, control: document.Control, degrees: bool) -> list[JointControl]:
+def _joint_controls(plant: Plant, command: Controller, control: document.Control) -> list[JointControl]:
     """The command of each joint, by the law.
 
     Args:
         plant: The arm with its command.
         command: The same command.
         control: What the scenario file says of it.
-        degrees: Whether joint angles are in degrees.
     """
     arm, law, found = plant.arm, command.law, list[JointControl]()
     held = isinstance(command.reference, Constant)
-    targets = arm.shown(command.target, degrees) if held else [None] * arm.n
+    targets = command.target if held else [None] * arm.n
     droops = steady_droop(plant) or [None] * arm.n
     for i, (joint, droop) in enumerate(zip(arm.joints, droops, strict=True)):
         own = joint.name, targets[i], command.limit[i]
@@ -358,14 +353,13 @@ def _joint_controls(plant: Plant, command: Controller, control: document.Control
         elif isinstance(law, Expressions):
             found.append(ExpressionJoint(*own, control.command[i].text))
         elif isinstance(law, OperationalSpace):
-            hold = None if law.posture.hold is None else arm.shown(law.posture.hold.target, degrees)[i]
+            hold = None if law.posture.hold is None else law.posture.hold.target[i]
             found.append(PostureJoint(*own, hold, law.posture.kp[i], law.posture.kd[i]))
         elif isinstance(law, ComputedTorque):
             found.append(ComputedTorqueJoint(*own, law.kp[i], law.kd[i]))
         elif isinstance(law, Pid):
             felt = joint_stiffness(plant, i), *joint_damping(plant, i)
-            turned = None if droop is None else joint.kind.shown(droop, degrees)
-            found.append(PidJoint(*own, law.kp[i], law.ki[i], law.kd[i], *felt, turned))
+            found.append(PidJoint(*own, law.kp[i], law.ki[i], law.kd[i], *felt, droop))
         else:  # a function has gains of its own
             found.append(JointControl(*own))
     return found

@@ -24,10 +24,10 @@ from armsim.loading import Given, Overrides
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import scenario_of
 from armsim.model import Arm, Joint
+from armsim.model.angles import FIGURE
 from armsim.records import optional, record
 from armsim.references.fastest_motion import FastestStage
 from armsim.references.tool_path import ToolMotion
-from armsim.simulation.angles import FIGURE
 
 POINTS = 2000  # at which peaks are looked for, besides knots; between neighbours they are refined
 AT_ONCE = 1e-9  # rad or m: an arm that begins nearer to its reference begins on it

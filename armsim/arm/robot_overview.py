@@ -25,9 +25,12 @@ from armsim.files.faults import Doubt
 from armsim.loading import Given, Overrides, build_robot, load_robot_file
 from armsim.loading.plausible import doubts
 from armsim.model import Arm, Coulomb, Joint, Mimic, Motor, Payload, Spring
+from armsim.model.angles import POSITION
 from armsim.plant import slipping
-from armsim.records import Json, optional, record
-from armsim.spatial import Frame, Inertia
+from armsim.records import OMIT, Json, optional, record
+from armsim.spatial import Frame, Inertia, in_degrees
+
+OFFSET = {"degrees": lambda mimic: replace(mimic, offset=in_degrees(mimic.offset))}  # of the joint that mimics another
 
 
 @record
@@ -67,9 +70,9 @@ class JointFacts:
     name: str
     type: str
     pitch: float | None
-    initial: float
-    lower: float | None
-    upper: float | None
+    initial: float = field(metadata=POSITION)
+    lower: float | None = field(metadata=POSITION)
+    upper: float | None = field(metadata=POSITION)
     stiffness: float | None
     stop_damping: float | None
     viscous: float
@@ -77,7 +80,7 @@ class JointFacts:
     motor: MotorFacts | None
     spring: Spring | None = optional(default=None)
     parent: str | None = optional(default=None)
-    mimic: Mimic | None = optional(default=None)
+    mimic: Mimic | None = field(default=None, metadata=OMIT | OFFSET)
 
 
 @record
@@ -130,7 +133,7 @@ class CouplingFacts:
 
     name: str
     stiffness: float
-    backlash: float | None
+    backlash: float | None = field(metadata=POSITION)
     inertia: float
     ratio: float
     antiresonance: float
@@ -153,7 +156,7 @@ class PoseFacts:
         above_nominal: Motors that take more than their nominal current.
     """
 
-    q: list[float]
+    q: list[float] = field(metadata=POSITION)
     torque: list[float]
     voltage: list[float | None]
     current: list[float | None]
@@ -213,32 +216,27 @@ class RobotOverview:
 def robot_overview(
     given: Given,
     overrides: Overrides | None = None,
-    degrees: bool = False,
 ) -> RobotOverview:
     """The overview of a robot at its initial pose.
 
     Args:
         given: A file, the name of a shipped robot, or a file's content as plain data.
         overrides: Values in place of the file's, by path.
-        degrees: Whether joint angles and the tool's are in degrees.
     """
     file = load_robot_file(given, overrides)
     arm = build_robot(file.document)
     found = [warning.doubt for warning in doubts(arm, file.document)]
-    facts = arm_overview(arm, file.sources[0].path if file.sources else None, arm.initial, degrees, found)
+    facts = arm_overview(arm, file.sources[0].path if file.sources else None, arm.initial, found)
     return replace(facts, about=document.plain(file.document.about))
 
 
-def arm_overview(
-    arm: Arm, file: str | None, q: Sequence[float], degrees: bool = False, doubts: list[Doubt] | None = None
-) -> RobotOverview:
+def arm_overview(arm: Arm, file: str | None, q: Sequence[float], doubts: list[Doubt] | None = None) -> RobotOverview:
     """The overview of an arm.
 
     Args:
         arm: The arm, n joints.
         file: That it is from.
         q: Joint positions of the pose [rad or m], n of them.
-        degrees: Whether joint angles and the tool's are in degrees.
         doubts: About its file.
     """
     far, heaviest = reach(arm), arm.heaviest
@@ -249,11 +247,11 @@ def arm_overview(
         gravity=list(arm.gravity),
         mass=heaviest.mass,
         reach=far if math.isfinite(far) else None,
-        joints=[_joint(*links, degrees) for links in zip(arm.links, arm.links_in_range, strict=True)],
+        joints=[_joint(*links) for links in zip(arm.links, arm.links_in_range, strict=True)],
         links=[LinkInertia(name=link.name, **vars(link_inertia(link))) for link in arm.links],
         frames=[FrameFacts(frame.name, frame.link, [*frame.pose.position]) for frame in arm.frames[1:]],
         payload=None if carried == Inertia() else summed(carried),
-        pose=_at_pose(arm.at(0.0), q, degrees),
+        pose=_at_pose(arm.at(0.0), q),
         doubts=doubts,
         payloads=[
             PayloadInertia(of.name, **vars(summed(of.inertia)), frame=of.frame)
@@ -262,16 +260,15 @@ def arm_overview(
         ]
         or None,
         contacts=[_contact(arm.at(0.0), q, contact) for contact in contacts_of(arm)] or None,
-        couplings=_couplings(arm.at(0.0), q, degrees) or None,
+        couplings=_couplings(arm.at(0.0), q) or None,
     )
 
 
-def _couplings(arm: Arm, q: Sequence[float], degrees: bool) -> list[CouplingFacts]:
-    joints, found = {joint.name: joint for joint in arm.joints}, []
+def _couplings(arm: Arm, q: Sequence[float]) -> list[CouplingFacts]:
+    couplings, found = {joint.name: joint.coupling for joint in arm.joints}, list[CouplingFacts]()
     for of in two_mass_systems(arm, q):
-        joint, coupling = joints[of.joint], joints[of.joint].coupling
-        play = None if coupling is None else coupling.backlash
-        backlash = None if play is None else joint.kind.shown(play, degrees)
+        coupling = couplings[of.joint]
+        backlash = None if coupling is None else coupling.backlash
         facts = (of.stiffness, backlash, of.inertia, of.ratio, of.antiresonance, of.resonance)
         found.append(CouplingFacts(of.joint, *facts))
     return found
@@ -285,18 +282,18 @@ def _contact(arm: Arm, q: Sequence[float], contact: Contact) -> ContactFacts:
     return ContactFacts(contact.name, gap, mass, pace / (2 * math.pi), damping / (2 * mass * pace) if pace else 0.0)
 
 
-def _at_pose(arm: Arm, q: Sequence[float], degrees: bool) -> PoseFacts:
+def _at_pose(arm: Arm, q: Sequence[float]) -> PoseFacts:
     """Statics, mass matrix and tool at joint positions [rad or m]."""
     zeros = [0.0] * arm.n
     torque = drive_torques(arm, q, zeros, zeros)
     voltage, current = motor_demands(arm, zeros, torque)
     return PoseFacts(
-        q=arm.shown(q, degrees),
+        q=list(q),
         torque=torque,
         voltage=voltage,
         current=current,
         mass_matrix=mass_matrix(arm, q),
-        tool=frame_pose(arm, q, arm.tool).frame(degrees),
+        tool=frame_pose(arm, q, arm.tool).frame(),
         outside=[
             joint.name for joint, x in zip(arm.joints, q, strict=True) if joint.limit and not joint.limit.holds(x)
         ],
@@ -305,9 +302,9 @@ def _at_pose(arm: Arm, q: Sequence[float], degrees: bool) -> PoseFacts:
     )
 
 
-def _joint(joint: Joint, within: Joint, degrees: bool) -> JointFacts:
-    kind, stop, motor, mimic = joint.kind, joint.limit, None, joint.mimic
-    lower, upper = (None if bound is None else kind.shown(bound, degrees) for bound in within.bounds)
+def _joint(joint: Joint, within: Joint) -> JointFacts:
+    stop, motor = joint.limit, None
+    lower, upper = within.bounds
     if joint.motor is not None:
         own = {of.name: getattr(joint.motor, of.name) for of in fields(joint.motor)}
         gain = None if joint.motor.Kp is None else dc.voltage_gain(joint.motor)
@@ -315,8 +312,8 @@ def _joint(joint: Joint, within: Joint, degrees: bool) -> JointFacts:
     return JointFacts(
         name=joint.name,
         type=joint.type,
-        pitch=joint.pitch if kind.has_pitch else None,
-        initial=kind.shown(within.initial, degrees),
+        pitch=joint.pitch if joint.kind.has_pitch else None,
+        initial=within.initial,
         lower=lower,
         upper=upper,
         stiffness=None if stop is None else stop.stiffness,
@@ -324,7 +321,7 @@ def _joint(joint: Joint, within: Joint, degrees: bool) -> JointFacts:
         viscous=joint.viscous,
         coulomb=joint.coulomb,
         motor=motor,
-        spring=None if joint.spring is None else replace(joint.spring, rest=kind.shown(joint.spring.rest, degrees)),
+        spring=joint.spring,
         parent=joint.parent,
-        mimic=None if mimic is None else replace(mimic, offset=kind.shown(mimic.offset, degrees)),
+        mimic=joint.mimic,
     )

@@ -27,9 +27,7 @@ class Extreme(NamedTuple):
     t: float
 
 
-EXTREME = {
-    "degrees": lambda of: of._replace(value=math.degrees(of.value))
-}  # of an angle; see `armsim.simulation.angles`
+EXTREME = {"degrees": lambda of: of._replace(value=math.degrees(of.value))}  # of an angle; see `armsim.model.angles`
 
 
 @record

@@ -29,7 +29,7 @@ def command(file: str, overrides: Overrides, resolved: bool, display: Display) -
     method, steps, rows, and the gains as seen at the joints. FILE is a file, the name of a shipped one, or the run.yaml of a
     finished run.
     """
-    from armsim.reports.info import origin_in_degrees, report
+    from armsim.reports.info import in_unit, origin_in_degrees, report
     from armsim.reports.info import resolved as resolved_report
 
     if resolved:
@@ -40,6 +40,6 @@ def command(file: str, overrides: Overrides, resolved: bool, display: Display) -
         return 0
     from armsim.arm.overview import overview
 
-    facts = overview(file, overrides, display.degrees)
+    facts = in_unit(overview(file, overrides), display.degrees)
     display.print(lambda: facts, lambda: report(facts, display.degrees, display.digits))
     return 0

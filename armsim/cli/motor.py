@@ -50,31 +50,31 @@ def command(
     friction of motor, gear and joint, in the direction in which the motor holds its joint at the initial pose.
     """
     from armsim.arm.motor_curve import motor_curve, motors
+    from armsim.model.angles import in_unit
     from armsim.reports.motor import curve_text, motors_text
-    from armsim.simulation.angles import turned
 
     if plot is not None and joint is None:
         raise UsageError.of(
             f"--plot {plot}", "--joint with it, whose curve is drawn", "no joint", "add for example --joint R2"
         )
     arm = read_robot(robot, overrides)
-    turning = [joint.name for joint in arm.joints if display.degrees and joint.kind.turns]
     if joint is None:
-        all_of_them = motors(arm, voltage)
+        all_of_them = in_unit(motors(arm, voltage), arm.joints, display.degrees)
         known = {found.joint for found in all_of_them}
         rest = [j.name for j in arm.joints if j.motor is not None and j.name not in known]
         display.print(
-            lambda: {"robot": arm.name, "motors": turned(all_of_them, turning)},
+            lambda: {"robot": arm.name, "motors": all_of_them},
             lambda: motors_text(arm.name, all_of_them, rest, display.degrees, display.digits),
         )
         return 0
-    found = motor_curve(arm, joint, voltage)
+    found = in_unit(motor_curve(arm, joint, voltage), arm.joints, display.degrees)
     if plot is not None:
         from armsim.figures.motor import plot_motor
 
-        plot_motor(plot, motor_curve(arm, joint, voltage, points=401), f"{joint} of {arm.name}", display.degrees)
+        fine = in_unit(motor_curve(arm, joint, voltage, points=401), arm.joints, display.degrees)
+        plot_motor(plot, fine, f"{joint} of {arm.name}", display.degrees)
     display.print(
-        lambda: {"robot": arm.name, **vars(turned(found, turning))},
+        lambda: {"robot": arm.name, **vars(found)},
         lambda: curve_text(arm.name, found, display.degrees, display.digits),
         plot,
     )

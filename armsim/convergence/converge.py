@@ -15,6 +15,7 @@ from armsim.convergence.runs import Look, SettingRuns, now
 from armsim.errors import UsageError
 from armsim.integrate import METHODS
 from armsim.loading import Given, Overrides, Scenario, read_scenario
+from armsim.model.angles import in_unit
 from armsim.stability.method_choice import with_method
 
 ACCURACY = 1e-6  # rad or m, unless given
@@ -101,12 +102,12 @@ def converge(
         duration=base.clock.end,
         instants=base.clock.rows + bool(base.clock.steps % base.clock.log_every),
         accuracy=wanted,
-        unit=" or ".join(sorted(units, reverse=True)),
+        unit="deg" if turned else " or ".join(sorted(units, reverse=True)),
         methods=tuple(refined.found(known) for refined in made),
         source="" if known is None else known.source,
         budget=budget,
     )
-    return found.in_degrees() if turned else found
+    return in_unit(found, base.arm.joints, turned)
 
 
 def _methods(asked: Sequence[str] | str | None, own: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -14,6 +14,7 @@ from armsim.convergence.ladder import divisor_above
 from armsim.convergence.reference import LEAST_ORDER
 from armsim.convergence.sensitivity import ROUNDING
 from armsim.display import Shown
+from armsim.model.angles import FIGURE
 from armsim.notebook import counted
 from armsim.records import Json, as_plain, attributes, record
 
@@ -49,7 +50,7 @@ class Setting:
     steps: int
     seconds: float
     diverged: bool
-    error: float | None
+    error: float | None = field(metadata=FIGURE)
     joint: str | None
     order: float | None
 
@@ -82,7 +83,7 @@ class MethodConvergence:
     own: float | None
     settings: tuple[Setting, ...]
     order: float | None
-    doubt: float | None
+    doubt: float | None = field(metadata=FIGURE)
     verdict: Verdict
     good_until: float | None
     sensitivity: Sensitivity | None
@@ -92,17 +93,6 @@ class MethodConvergence:
     def __repr__(self) -> str:
         order = "" if self.order is None else f", order {self.order:.2f}"
         return f"MethodConvergence({self.method}: {self.verdict}, {counted(len(self.settings), 'setting')}{order})"
-
-    def scaled(self, factor: float) -> MethodConvergence:
-        """The same with joint positions multiplied by a factor, into another unit."""
-        made = tuple(replace(s, error=None if s.error is None else s.error * factor) for s in self.settings)
-        close = self.sensitivity
-        return replace(
-            self,
-            settings=made,
-            doubt=None if self.doubt is None else self.doubt * factor,
-            sensitivity=None if close is None else replace(close, largest=close.largest * factor),
-        )
 
     @property
     def at_own(self) -> Setting | None:
@@ -168,7 +158,7 @@ class Convergence(Shown):
     robot: str
     duration: float
     instants: int
-    accuracy: float
+    accuracy: float = field(metadata=FIGURE)
     unit: str
     methods: tuple[MethodConvergence, ...]
     source: str = ""
@@ -182,11 +172,6 @@ class Convergence(Shown):
     def reached(self) -> bool:
         """Whether every method has a setting within the accuracy."""
         return all(found.cheapest(self.accuracy) is not None for found in self.methods)
-
-    def in_degrees(self) -> Convergence:
-        """The same with accuracy and errors in degrees, of an arm whose joints all turn."""
-        methods = tuple(method.scaled(math.degrees(1.0)) for method in self.methods)
-        return replace(self, accuracy=math.degrees(self.accuracy), unit="deg", methods=methods)
 
     def data(self) -> Json:
         """All of it as plain data: the `--json` of `armsim converge`."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import field
 
 import numpy as np
 
 from armsim.arrays import Array
+from armsim.model.angles import FIGURE
 from armsim.records import record
 
 PERTURBATION = 1e-9  # rad or m, of the initial positions
@@ -27,7 +29,7 @@ class Sensitivity:
 
     rate: float
     offset: float
-    largest: float
+    largest: float = field(metadata=FIGURE)
 
     def factor(self, t: float) -> float:
         """Amplification of an initial perturbation at time t [s]."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import astuple
 from os import PathLike
@@ -22,9 +21,9 @@ def plot_motor(path: str | PathLike[str], found: MotorCurve, title: str, degrees
 
     Args:
         path: The picture; its suffix gives the format.
-        found: With enough points for smooth curves.
+        found: With enough points for smooth curves, speeds in the unit that is shown.
         title: Above it.
-        degrees: Whether speeds are drawn in degrees a second.
+        degrees: Whether that is degrees a second.
 
     Raises:
         UsageError: There is no curve, or it cannot be drawn or written.
@@ -39,10 +38,8 @@ def plot_motor(path: str | PathLike[str], found: MotorCurve, title: str, degrees
             f"leave {spelled('--plot', 'the picture')} out, and see what it says",
         )
     kind = JOINT_TYPES[found.type]
-    turn = math.degrees(1.0) if degrees and kind.turns else 1.0
-    force, rate = kind.force, f"{'deg' if turn != 1.0 else kind.length}/s"
-    speeds, torque, current, power, electrical, _ = zip(*map(astuple, points), strict=True)
-    speed = [turn * x for x in speeds]
+    force, rate = kind.force, kind.unit(degrees, "/s")
+    speed, torque, current, power, electrical, _ = zip(*map(astuple, points), strict=True)
     figure = new_figure(*INCHES)
     figure.suptitle(worded(f"{title}: its motor at {found.voltage:g} V, seen from the joint"))
     axes: Any = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 3))
@@ -55,7 +52,7 @@ def plot_motor(path: str | PathLike[str], found: MotorCurve, title: str, degrees
         top.plot([speed[-1]] * 2, drop, color=BLUE, linewidth=2.2, linestyle=":", label="limit of speed")
     taken = f"holding the initial pose: {held:.3g} {force}, {100 * holding.of_stall:.3g} % of stall"
     top.axhline(held, color=VERMILION, linestyle="--", label=taken)
-    top.plot([turn * best.speed], [best.torque], "o", color=BLUE)
+    top.plot([best.speed], [best.torque], "o", color=BLUE)
     top.set_ylabel(f"torque [{force}]" if kind.turns else f"force [{force}]")
     top.set_ylim(0.0, 1.08 * max(*torque, held))
     top.legend(loc="best", framealpha=0.9)
@@ -67,8 +64,8 @@ def plot_motor(path: str | PathLike[str], found: MotorCurve, title: str, degrees
 
     bottom.plot(speed, electrical, color=GREY, linewidth=1.4, linestyle="-.", label="electrical power")
     bottom.plot(speed, power, color=GREEN, linewidth=2.2, label="power to the arm")
-    at_best = f"{best.power:.3g} W at {turn * best.speed:.3g} {rate}"
-    bottom.plot([turn * best.speed], [best.power], "o", color=GREEN, label=at_best)
+    at_best = f"{best.power:.3g} W at {best.speed:.3g} {rate}"
+    bottom.plot([best.speed], [best.power], "o", color=GREEN, label=at_best)
     bottom.set_ylabel("power [W]")
     bottom.set_ylim(0.0, 1.08 * max(electrical))
     bottom.set_xlim(0.0, 1.02 * speed[-1])

@@ -195,13 +195,11 @@ def _table(drawn: DrawnArm, q: Sequence[float], frames: Array, degrees: bool) ->
     for i, (joint, x) in enumerate(zip(arm.links_in_range, arm.positions(q), strict=True)):
         apart = f"{tick(lengths[i + chain], 4)} m" + ("" if chain else f" from {names[carriers[i]]}")
         kind = joint.type + ("" if joint.mimic is None else f", follows {joint.mimic.joint}")
-        turn = math.degrees(1.0) if degrees and joint.kind.turns else 1.0
-        unit = "deg" if turn != 1.0 else joint.kind.length
-        ends = "any"
-        if joint.limit is not None and joint.bounds != (None, None):
-            lower, upper = (tick(turn * float(x), 4) for x in (joint.limit.lower, joint.limit.upper))
+        limit, unit, ends = joint.limit, joint.kind.unit(degrees), "any"
+        if limit is not None and joint.bounds != (None, None):
+            lower, upper = (tick(joint.kind.shown(end, degrees), 4) for end in (limit.lower, limit.upper))
             ends = f"{lower} to {upper} {unit}"
-        rows.append((names[i + 1], kind, f"{tick(turn * x, 4)} {unit}", ends, apart))
+        rows.append((names[i + 1], kind, f"{tick(joint.kind.shown(x, degrees), 4)} {unit}", ends, apart))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     mass, center = drawn.center_of_mass(frames)

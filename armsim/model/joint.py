@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any
 
 from armsim.expr import is_number, where
+from armsim.model.angles import POSITION
 from armsim.model.joint_type import JOINT_TYPES, JointType
 from armsim.model.motor import Coulomb, Coupling, Motor
 from armsim.records import record
@@ -54,7 +55,7 @@ class Spring:
     """
 
     stiffness: Scalar
-    rest: Scalar = 0.0
+    rest: Scalar = field(default=0.0, metadata=POSITION)
 
     def force(self, q: Scalar) -> Scalar:
         """Its force at joint position q [N·m or N]."""

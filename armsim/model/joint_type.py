@@ -30,6 +30,10 @@ class JointType:
         """Unit of joint positions: "rad" or "m"."""
         return "rad" if self.turns else "m"
 
+    def unit(self, degrees: bool, rate: str = "") -> str:
+        """Unit in which joint positions are shown, or with "/s" velocities, with "/s²" accelerations."""
+        return ("deg" if degrees and self.turns else self.length) + rate
+
     @property
     def force(self) -> str:
         """Unit of joint forces: "N·m" or "N"."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from armsim.notebook import counted
-from armsim.reports.table import Report, ReportTable, Row, joint_unit, shown, wrapped
+from armsim.reports.table import Report, ReportTable, Row, wrapped
 
 if TYPE_CHECKING:
     from armsim.recording.compare import ComparedSeries
@@ -123,11 +123,10 @@ def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> ReportTab
         headings += [span, "largest"]
     rows: list[Row] = []
     for i, joint in enumerate(followed.arm.joints):
-        unit = joint_unit(joint.type, degrees)
         row: Row = [joint.name]
         for horizon in followed.horizons:
             drifts = (horizon.final[i], horizon.largest[i])
-            row += [(small(shown(drift, joint.type, degrees), digits), unit) for drift in drifts]
+            row += [(small(joint.kind.shown(x, degrees), digits), joint.kind.unit(degrees)) for x in drifts]
         rows.append(row)
     return ReportTable(headings, rows)
 

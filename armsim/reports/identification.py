@@ -8,7 +8,7 @@ from armsim.identification.estimate import Estimate, label, named
 from armsim.identification.identification import Identification
 from armsim.recording.follow import Horizon
 from armsim.reports.comparison import small
-from armsim.reports.table import Report, ReportTable, Row, joint_unit, measured, number, shown, wrapped
+from armsim.reports.table import Report, ReportTable, Row, measured, number, wrapped
 
 MOST_CLOSE = 5  # pairs that are told
 
@@ -35,7 +35,7 @@ def report(found: Identification, degrees: bool = False, verbose: bool = False) 
                 [
                     left.joint,
                     *(
-                        (small(shown(x, joint.type, degrees)), joint_unit(joint.type, degrees))
+                        (small(joint.kind.shown(x, degrees)), joint.kind.unit(degrees))
                         for x in (left.rms, left.slow, left.noise, left.quantum)
                     ),
                 ]
@@ -99,10 +99,9 @@ def _drifts(found: Identification, degrees: bool) -> Report:
     told = [(found.before, ""), (found.after, "after"), *([(found.fed, "fed")] if found.fed else [])]
     rows: list[Row] = []
     for i, joint in enumerate(found.arm.joints):
-        unit = joint_unit(joint.type, degrees)
         row: Row = [joint.name]
         for each in zip(*(horizons for horizons, _ in told), strict=True):
-            row += [(small(shown(one.final[i], joint.type, degrees), 3), unit) for one in each]
+            row += [(small(joint.kind.shown(one.final[i], degrees), 3), joint.kind.unit(degrees)) for one in each]
         rows.append(row)
     headings = [
         "drift",

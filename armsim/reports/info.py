@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from armsim.arm.overview import (
     AxisControl,
@@ -23,7 +23,7 @@ from armsim.arm.solids import BodyInertia
 from armsim.document.control import DAMPING, STIFFNESS
 from armsim.files.faults import Doubt
 from armsim.formulas.units import units_of
-from armsim.model import JOINT_TYPES, BrushDrop, Coulomb, Thermal
+from armsim.model import JOINT_TYPES, BrushDrop, Coulomb, Thermal, angles
 from armsim.notebook import counted
 from armsim.reports.source import source_facts
 from armsim.reports.state import friction_notes, nominal_notes, state_table
@@ -50,6 +50,7 @@ SIDE_EFFECTS = ("damping", "viscous", "rotor", "armature")  # columns that are l
 COMMANDED = {"voltage": "motor voltages", "current": "motor currents", "torque": "joint torques"}
 FULL = 17  # digits that tell any two doubles apart
 Row = Mapping[str, tuple[float | None, str]]  # numbers and their units, by heading
+F = TypeVar("F", bound=RobotOverview | ScenarioOverview)
 
 
 def of_robot(robot: Robot) -> Report:
@@ -57,11 +58,17 @@ def of_robot(robot: Robot) -> Report:
     return report(arm_overview(robot.arm, None, robot.arm.initial), False, 5)
 
 
+def in_unit(facts: F, degrees: bool) -> F:
+    """An overview with its angles in degrees if asked for."""
+    robot = facts.robot if isinstance(facts, ScenarioOverview) else facts
+    return angles.in_unit(facts, [*robot.free, *robot.joints], degrees)
+
+
 def report(facts: RobotOverview | ScenarioOverview, degrees: bool, digits: int) -> Report:
     """An overview as text.
 
     Args:
-        facts: Its angles in the unit that is asked for.
+        facts: Its angles in the unit that is shown.
         degrees: Whether these are degrees.
         digits: Significant digits.
     """

@@ -1,6 +1,6 @@
 """Figures of merit as `armsim simulate` prints them: what went wrong, then how well the rest went.
 
-Summaries have their angles as they are shown; see `armsim.reports.simulation.in_unit`.
+Summaries have their angles as they are shown; see `armsim.model.angles.in_unit`.
 """
 
 from __future__ import annotations

@@ -12,11 +12,9 @@ from armsim.reports.table import (
     ReportTable,
     Row,
     force_unit,
-    joint_cell,
     joint_unit,
     measured,
     number,
-    shown,
     wrapped,
 )
 
@@ -31,9 +29,9 @@ def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bo
 
     Args:
         name: Of the arm.
-        found: As of `armsim.arm.motor_curve.motors`.
+        found: As of `armsim.arm.motor_curve.motors`, speeds in the unit that is shown.
         rest: Joints whose motors have no curve.
-        degrees: Whether speeds are in degrees a second.
+        degrees: Whether that is degrees a second.
         digits: Of numbers.
     """
     limits = [key for key in ("voltage", "current", "torque") if any(key in m.holding.of_limits for m in found)]
@@ -45,7 +43,7 @@ def motors_text(name: str, found: list[MotorCurve], rest: list[str], degrees: bo
             motor.joint,
             measured(motor.voltage, "V", digits),
             measured(motor.stall.torque, force, digits),
-            joint_cell(end.speed if end else None, motor.type, degrees, digits, "/s"),
+            measured(end.speed if end else None, joint_unit(motor.type, degrees, "/s"), digits),
             measured(best.power if best else None, "W", digits),
             measured(holding.torque, force, digits),
             _percent(holding.of_stall),
@@ -85,17 +83,18 @@ def curve_text(name: str, found: MotorCurve, degrees: bool, digits: int) -> Repo
     for point in found.curve:
         values = (point.torque, point.current, point.power, point.electrical)
         cells = [measured(x, unit, digits) for x, unit in zip(values, (force, "A", "W", "W"), strict=True)]
-        speed = f"{number(shown(point.speed, type, degrees), digits)} {rate}"
+        speed = f"{number(point.speed, digits)} {rate}"
         rows.append([speed, *cells, _percent(point.efficiency)])
     if rows:
         lines += ["", ReportTable(["speed", "torque", "current", "power", "electrical", "efficiency"], rows)]
     lines += ["", f"stall torque   {number(stall.torque, digits)} {force} at {number(stall.current, digits)} A"]
     end, best = found.no_load, found.most_power
     if end is not None and best is not None:
-        rpm = f" ({number(end.speed * 30.0 / math.pi, 4)} rpm)" if JOINT_TYPES[type].turns else ""
+        turn = 360.0 if degrees else math.tau
+        rpm = f" ({number(end.speed * 60.0 / turn, 4)} rpm)" if JOINT_TYPES[type].turns else ""
         why = ", by the motor's limit of speed" if end.limited else f" at {number(end.current, digits)} A"
-        lines.append(f"no-load speed  {number(shown(end.speed, type, degrees), digits)} {rate}{rpm}{why}")
-        speed = f"{number(shown(best.speed, type, degrees), digits)} {rate}"
+        lines.append(f"no-load speed  {number(end.speed, digits)} {rate}{rpm}{why}")
+        speed = f"{number(best.speed, digits)} {rate}"
         lines.append(f"most power     {number(best.power, digits)} W at {speed}, {number(best.torque, digits)} {force}")
     elif not stall.torque:
         lines.append("! friction takes all of it: this voltage does not move the joint")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from armsim.model import JOINT_TYPES
+from armsim.model.angles import in_unit
 from armsim.records import attributes
 from armsim.reports.state import rigid_notes
 from armsim.reports.table import (
@@ -15,14 +16,11 @@ from armsim.reports.table import (
     ReportTable,
     Row,
     force_unit,
-    joint_cell,
     joint_unit,
     measured,
     number,
-    shown,
     wrapped,
 )
-from armsim.simulation.angles import turned
 
 if TYPE_CHECKING:
     from armsim.arm.planned import Exceeded, Excursion, PlannedMotion
@@ -34,19 +32,20 @@ SHORT = 0.02  # share of the time in which limits bind: shorter ones are counted
 def report(planned: PlannedMotion, degrees: bool = False, verbose: bool = False) -> Report:
     """Duration, joints, and a line for every limit that is exceeded."""
     scenario = planned.scenario
+    joints, tool = in_unit((planned.joints, planned.tool), scenario.arm.joints, degrees)
     run = scenario.clock.end
     lasts = f"goes on; what is told is until {run:g} s" if planned.end is None else f"holds from {planned.end:.6g} s on"
     lines: Report = [
         f"{scenario.name}: the reference of {scenario.arm.name} {lasts}",
         "",
-        joint_table(planned, degrees, verbose),
+        joint_table(joints, degrees, verbose),
     ]
     if planned.end is not None and planned.end > run * (1 + 1e-9):
         lines.append(wrapped(f"! the run ends before it, at {run:g} s: `--set duration={math.ceil(planned.end)}`"))
     lines += [wrapped(note) for joint in planned.joints for note in beside_notes(joint, degrees)]
     lines += rigid_notes(scenario.arm)
-    types = {joint.joint: joint.type for joint in planned.joints}
-    lines += [] if planned.tool is None else ["", *tool_lines(planned.tool, types, degrees), ""]
+    types = {joint.joint: joint.type for joint in joints}
+    lines += [] if tool is None else ["", *tool_lines(tool, types, degrees), ""]
     lines += fastest_lines(planned, verbose)
     lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in planned.exceeded]
     endless = [
@@ -59,21 +58,21 @@ def report(planned: PlannedMotion, degrees: bool = False, verbose: bool = False)
     return lines
 
 
-def joint_table(planned: PlannedMotion, degrees: bool, verbose: bool) -> ReportTable:
+def joint_table(joints: Sequence[Excursion], degrees: bool, verbose: bool) -> ReportTable:
     """From where to where each joint moves, or between which positions if it comes back; and its peaks."""
-    returns = any(joint.greatest - joint.least > abs(joint.last - joint.first) + 1e-9 for joint in planned.joints)
+    returns = any(joint.greatest - joint.least > abs(joint.last - joint.first) + 1e-9 for joint in joints)
     ends = {"first": "from", "last": "to"}
     between = {"least": "least", "greatest": "greatest"}
     places = ends if not returns else {**ends, **between} if verbose else between
     digits = 10 if verbose else 5
     rows: list[Row] = []
-    for joint in planned.joints:
-        type = joint.type
-        row: Row = [joint.joint, *(joint_cell(getattr(joint, key), type, degrees, digits) for key in places)]
-        for peak, rate in ((joint.speed, "/s"), (joint.acceleration, "/s²")):
-            row += [joint_cell(peak.value, type, degrees, digits, rate), measured(peak.t, "s", digits)]
-        torque = joint.torque
-        rows.append([*row, measured(torque.value, force_unit(type), digits), measured(torque.t, "s", digits)])
+    for joint in joints:
+        unit = joint_unit(joint.type, degrees)
+        row: Row = [joint.joint, *(measured(getattr(joint, key), unit, digits) for key in places)]
+        peaks = (joint.speed, f"{unit}/s"), (joint.acceleration, f"{unit}/s²"), (joint.torque, force_unit(joint.type))
+        for peak, of in peaks:
+            row += [measured(peak.value, of, digits), measured(peak.t, "s", digits)]
+        rows.append(row)
     return ReportTable(["joint", *places.values(), "speed", "at", "acceleration", "at", "torque", "at"], rows)
 
 
@@ -85,8 +84,7 @@ def tool_lines(tool: ToolExcursion, types: Mapping[str, str], degrees: bool) -> 
         f"manipulability {number(tool.manipulability.value)} at least, at t = {number(tool.manipulability.t)} s",
     ]
     if tool.joint is not None and tool.margin is not None:
-        type = types[tool.joint]
-        margin = f"{number(shown(tool.margin.value, type, degrees))} {joint_unit(type, degrees)}"
+        margin = f"{number(tool.margin.value)} {joint_unit(types[tool.joint], degrees)}"
         lines.append(f"{tool.joint} comes nearest to a limit, {margin}, at t = {number(tool.margin.t)} s")
     return lines
 
@@ -119,21 +117,21 @@ def beside_notes(joint: Excursion, degrees: bool) -> list[str]:
 
     if abs(joint.beside) <= AT_ONCE:
         return []
-    beside = f"{number(shown(joint.beside, joint.type, degrees))} {joint_unit(joint.type, degrees)}"
-    return [f"* {joint.joint} begins {beside} beside it"]
+    kind = JOINT_TYPES[joint.type]
+    return [f"* {joint.joint} begins {number(kind.shown(joint.beside, degrees))} {kind.unit(degrees)} beside it"]
 
 
 def exceeded_note(found: Exceeded, type: str, degrees: bool) -> str:
     """Which limit is exceeded, by how much and when."""
     when = f"at t = {number(found.t_s)} s, from t = {number(found.from_s)} s on"
-    joint, quantity = found.joint, found.quantity
+    joint, quantity, kind = found.joint, found.quantity, JOINT_TYPES[type]
     if quantity == "position":
-        needed, limit = (number(shown(x, type, degrees)) for x in (found.needed, found.limit))
-        return f"! {joint} leaves its range: {needed} {joint_unit(type, degrees)}, beyond {limit}, {when}"
+        needed, limit = (number(kind.shown(x, degrees)) for x in (found.needed, found.limit))
+        return f"! {joint} leaves its range: {needed} {kind.unit(degrees)}, beyond {limit}, {when}"
     needed, limit = (f"{number(x)} {found.unit}" for x in (found.needed, found.limit))
     if found.torque is not None and found.speed is not None and found.available is not None:
         torque, available = (f"{number(x)} {force_unit(type)}" for x in (found.torque, found.available))
-        speed = f"{number(shown(found.speed, type, degrees))} {joint_unit(type, degrees, '/s')}"
+        speed = f"{number(kind.shown(found.speed, degrees))} {kind.unit(degrees, '/s')}"
         most = "most" if found.available < found.torque else "least"
         return f"! {joint} needs {torque} at {speed}, where its motor gives {available} at {most} with {limit}, {when}"
     if quantity == "command":
@@ -144,21 +142,21 @@ def exceeded_note(found: Exceeded, type: str, degrees: bool) -> str:
 
 def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
     """The same as plain data."""
-    turning = [joint.joint for joint in planned.joints if degrees and JOINT_TYPES[joint.type].turns]
+    arm = planned.scenario.arm
+    told, tool = in_unit((planned.joints, planned.tool), arm.joints, degrees)
     joints = [
         {
             **attributes(joint, "joint", "first", "last", "least", "greatest", "beside"),
             **{f"peak_{key}": _extreme(getattr(joint, key)) for key in ("speed", "acceleration", "torque")},
         }
-        for joint in turned([*planned.joints], turning)
+        for joint in told
     ]
     exceeded = [
         replace(found, needed=math.degrees(found.needed), limit=math.degrees(found.limit), unit="deg")
-        if found.quantity == "position" and found.joint in turning
+        if found.quantity == "position" and found.unit == "rad" and degrees
         else found
         for found in planned.exceeded
     ]
-    tool = turned(planned.tool, turning)
     run = planned.scenario.clock.end
     of_fastest = (("binding", "bindings"), ("unstoppable", "unstoppable")) if planned.stages else ()
     return {

@@ -10,6 +10,7 @@ from armsim.arm.overview import overview
 from armsim.errors import UsageError, spelled
 from armsim.files.run_record import run_record
 from armsim.reports.html import html
+from armsim.reports.info import in_unit
 from armsim.reports.info import report as about
 from armsim.reports.simulation import account
 from armsim.reports.study_page import study_page
@@ -71,6 +72,6 @@ def _run_page(folder: str, degrees: bool) -> tuple[dict[str, Any], list[Section]
     duration: float = record.value("scenario", "duration", kind=float)
     outcome = account(summary_of(record), duration, degrees, True)
     outcome.append(f"by       armsim {record.value('armsim')}")
-    run = about(overview(record.about, degrees=degrees), degrees, 5)
+    run = about(in_unit(overview(record.about), degrees), degrees, 5)
     below = [Section("What came of it", html(outcome)), Section("What was run", html(run))]
     return page_data([folder], degrees), [], below

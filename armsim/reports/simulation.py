@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from armsim.clock import seconds
-from armsim.model import JOINT_TYPES
+from armsim.model.angles import in_unit
 from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
 from armsim.reports.table import Report, ReportTable, Row, fixed, force_unit, joint_unit, measured, number, wrapped
-from armsim.simulation.angles import turned
 from armsim.simulation.energy_balance import EnergyBalance
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.known_run import WrittenRun
@@ -39,7 +38,7 @@ def written_run(
         lines.append(
             wrapped(f"* with a stop engaged the step is stable: {stops}; {summary.dt:g} s would chatter there")
         )
-    return WrittenRun(str(folder), as_plain(in_unit(summary, degrees)), lines, tables)
+    return WrittenRun(str(folder), as_plain(in_unit(summary, summary.joints, degrees)), lines, tables)
 
 
 def of_run(run: Run) -> Report:
@@ -56,7 +55,7 @@ def account(summary: RunSummary, duration: float, degrees: bool, verbose: bool) 
 def outcome(summary: RunSummary, degrees: bool, verbose: bool) -> Report:
     """What came of a run: problems, joints, figures of merit, energies, error, measures and advice."""
     lines: Report = []
-    end = in_unit(summary, degrees).end
+    end = in_unit(summary.end, summary.joints, degrees)
     advised = [wrapped(f"! {warning}") for warning in summary.advice]
     if end is not None:
         wrong = [*problem_lines(end, degrees), *_wrong_at_end(end, degrees), *advised]
@@ -166,14 +165,6 @@ def method_notes(summary: Summary) -> list[str]:
             "`integrator.dt` out"
         )
     return [wrapped(note) for note in notes]
-
-
-def in_unit(summary: RunSummary, degrees: bool) -> RunSummary:
-    """A summary with the angles of joints in the unit that is shown, degrees or radians."""
-    if not degrees or summary.end is None:
-        return summary
-    found: RunSummary = turned(summary, [x.name for x in summary.end.joints if JOINT_TYPES[x.type].turns])
-    return found
 
 
 def _joint_table(joints: list[JointSummary], degrees: bool, digits: int) -> ReportTable:

@@ -10,7 +10,7 @@ from armsim.actuation.elastic_drive import elastic_joints, rigid_reasons
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm, Joint
-from armsim.reports.table import Report, ReportTable, Row, force_unit, joint_unit, number, numbers, shown, wrapped
+from armsim.reports.table import Report, ReportTable, Row, force_unit, joint_unit, number, numbers, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.inverse import Derived
@@ -92,7 +92,7 @@ def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bo
         limit, type = joint.limit, joint.type
         if limit is None or limit.holds(q_i):
             continue
-        lower, upper = (number(shown(x, type, degrees)) for x in (limit.lower, limit.upper))
+        lower, upper = (number(joint.kind.shown(x, degrees)) for x in (limit.lower, limit.upper))
         act = f"its stop pushes with {number(push)} {force_unit(type)}, which is counted in"
         if limit.stiffness is None:
             act = "its limits have no stiffness, so nothing pushes back"

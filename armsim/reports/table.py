@@ -100,26 +100,8 @@ def fixed(value: float, decimals: int) -> str:
 
 
 def joint_unit(type: str, degrees: bool, rate: str = "") -> str:
-    """The unit in which a joint's position is shown.
-
-    Args:
-        type: Of the joint, of `armsim.model.JOINT_TYPES`.
-        degrees: Whether angles are shown in degrees.
-        rate: "/s" for velocities, "/s²" for accelerations.
-    """
-    unit = JOINT_TYPES[type].length
-    return ("deg" if degrees and unit == "rad" else unit) + rate
-
-
-def shown(value: float, type: str, degrees: bool) -> float:
-    """A joint's position, velocity or acceleration in the unit shown."""
-    return JOINT_TYPES[type].shown(value, degrees)
-
-
-def joint_cell(value: float | None, type: str, degrees: bool, digits: int = 5, rate: str = "") -> Cell:
-    """A joint's position, velocity or acceleration as a cell; see `joint_unit`."""
-    unit = joint_unit(type, degrees, rate)
-    return measured(None if value is None else shown(value, type, degrees), unit, digits)
+    """The unit in which a joint's position is shown; see `JointType.unit`."""
+    return JOINT_TYPES[type].unit(degrees, rate)
 
 
 def force_unit(type: str) -> str:

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 from armsim.control import Controller
 from armsim.measures.settling import SHARE
+from armsim.model.angles import POSITION
 from armsim.plant.statics import steady_droop
 from armsim.records import record
-from armsim.simulation.angles import POSITION
 from armsim.simulation.problems import DROOPED
 from armsim.simulation.result import Result
 

@@ -7,9 +7,9 @@ from dataclasses import field
 from armsim.actuation import motor as dc
 from armsim.actuation import sticks
 from armsim.control import Controller
+from armsim.model.angles import POSITION
 from armsim.plant.statics import steady_droop
 from armsim.records import OMIT, PARTS, record
-from armsim.simulation.angles import POSITION
 from armsim.simulation.merit import JointFigures, of_joint
 from armsim.simulation.result import Result
 
@@ -52,11 +52,6 @@ class JointSummary:
     peak_torque: float
     peak_current: float | None
     figures: JointFigures | None = field(default=None, metadata=PARTS)
-
-    @property
-    def joint(self) -> str:
-        """Its name."""
-        return self.name
 
     @property
     def droop(self) -> float | None:

@@ -7,8 +7,8 @@ from dataclasses import field
 from armsim.actuation import LIMITS
 from armsim.control import Constant, Controller
 from armsim.measures.figures import DISTURBANCE, ENERGY, RESPONSE, TOOL, TRACKING, WINDING, every, limits_of
+from armsim.model.angles import FIGURE, SQUARE
 from armsim.records import optional, record
-from armsim.simulation.angles import FIGURE, SQUARE
 from armsim.simulation.result import Result
 
 INSTANTS = 100  # at which a reference's travel is looked for

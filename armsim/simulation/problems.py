@@ -9,8 +9,8 @@ from typing import Literal, get_args
 
 from armsim.control import OperationalSpace
 from armsim.measures.settling import SHARE
+from armsim.model.angles import POSITION
 from armsim.records import PARTS, record
-from armsim.simulation.angles import POSITION
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.merit import TimeAtLimit, travels, way
 from armsim.simulation.result import Result

@@ -8,8 +8,8 @@ from dataclasses import field
 
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
+from armsim.model.angles import POSITION
 from armsim.records import PARTS, optional, record
-from armsim.simulation.angles import POSITION
 from armsim.simulation.ending import Ending, ending, settled
 from armsim.simulation.energy_balance import EnergyBalance, audit
 from armsim.simulation.joint_summary import JointSummary, joint_summaries, named
@@ -285,6 +285,11 @@ class RunSummary(Summary):
     measures: dict[str, Measured] | None = optional(default=None)
     plans: SolveTimes | None = optional(default=None)
     diverged: Divergence | None = optional(default=None)
+
+    @property
+    def joints(self) -> list[JointSummary]:
+        """The joints at its end; none where that is not finite."""
+        return [] if self.end is None else self.end.joints
 
 
 def summarize(run: Result) -> RunSummary:

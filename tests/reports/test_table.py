@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from armsim.model import JOINT_TYPES
 from armsim.reports.html import html
-from armsim.reports.table import ReportTable, fixed, number, numbers, shown
+from armsim.reports.table import ReportTable, fixed, number, numbers
 from armsim.terminal.streams import bold
 
 
@@ -68,8 +69,9 @@ def test_fixed_decimals_have_no_minus_zero():
 def test_whole_degrees_come_back_whole():
     import math
 
-    assert [shown(math.radians(x), "revolute", True) for x in range(-360, 361)] == list(range(-360, 361))
-    assert shown(0.25, "prismatic", True) == shown(0.25, "revolute", False) == 0.25
+    turning, sliding = JOINT_TYPES["revolute"], JOINT_TYPES["prismatic"]
+    assert [turning.shown(math.radians(x), True) for x in range(-360, 361)] == list(range(-360, 361))
+    assert sliding.shown(0.25, True) == turning.shown(0.25, False) == 0.25
 
 
 def test_a_page_has_the_same_cells_in_a_table_and_no_text_of_it_is_html():
