@@ -13,7 +13,6 @@ from armsim.errors import UsageError
 from armsim.figures.style import View
 from armsim.records import record
 from armsim.terminal.progress import progress_bar
-from armsim.terminal.streams import echo
 
 
 def pixels(context: click.Context, parameter: click.Parameter, text: str | None) -> tuple[int, int] | None:
@@ -90,6 +89,5 @@ def command(runs: tuple[str, ...], output: OutputFile, film: Film, display: Disp
     target = output.path or picture_name(runs[0], "gif")
     with progress_bar("drawing", display.progress, "reading the run") as progress:
         made = animate(runs, target, film.view, film.fps, film.size, film.frames, output.force, progress)
-    if not display.quiet:
-        echo(f"drawn    {target}" + ("" if made is None else f", {made:.3g} frames a second"))
+    display.say(f"drawn    {target}" + ("" if made is None else f", {made:.3g} frames a second"))
     return 0

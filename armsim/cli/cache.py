@@ -6,9 +6,8 @@ from dataclasses import asdict
 
 import click
 
-from armsim.cli.options import Display, flag, json_options, print_json
+from armsim.cli.options import Display, flag, json_options
 from armsim.reports.table import wrapped
-from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -32,13 +31,9 @@ def command(clear: bool, display: Display) -> int:
 
     removed = cache.clear() if clear else 0
     found = cache.contents()
-    if display.as_json:
-        print_json({**asdict(found), "limit": cache.LIMIT, "removed": removed})
-    elif not display.quiet:
-        cleared = f"{removed} entries removed; " if clear else ""
-        echo(
-            f"{found.folder}: {cleared}{found.entries} entries, {found.bytes / 2**20:.3g} of {cache.LIMIT / 2**20:.3g} MiB"
-        )
-        if found.refusal:
-            echo(wrapped(f"! it is not used: {found.refusal}"))
+    cleared = f"{removed} entries removed; " if clear else ""
+    room = f"{found.bytes / 2**20:.3g} of {cache.LIMIT / 2**20:.3g} MiB"
+    lines = [f"{found.folder}: {cleared}{found.entries} entries, {room}"]
+    lines += [wrapped(f"! it is not used: {found.refusal}")] if found.refusal else []
+    display.print(lambda: {**asdict(found), "limit": cache.LIMIT, "removed": removed}, lambda: lines)
     return 0

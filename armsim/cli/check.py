@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from armsim.cli.options import Display, Overrides, display_options, flag, print_json, set_option
+from armsim.cli.options import Display, Overrides, display_options, flag, set_option
 from armsim.notebook import counted
 from armsim.records import Json, as_plain
 from armsim.reports.collision import collision_lines
-from armsim.reports.table import wrapped
-from armsim.terminal.streams import echo
+from armsim.reports.table import Report, wrapped
 
 if TYPE_CHECKING:
     from armsim.arm.collision import Collisions
@@ -56,11 +55,10 @@ def command(
     for result in results:
         if collision or reference:
             result.collide(reference)
-    if display.as_json:
-        print_json([result.data() for result in results])
-    elif not display.quiet:
-        for result in results:
-            result.print(strict, display.verbose)
+    display.print(
+        lambda: [result.data() for result in results],
+        lambda: [line for result in results for line in result.report(strict, display.verbose)],
+    )
     unwell = any(result.faults or result.touches or (strict and result.warnings) for result in results)
     return UNWELL if unwell else 0
 
@@ -127,27 +125,18 @@ class _Result:
         """Whether something touches."""
         return self.collisions is not None and bool(self.collisions.touches)
 
-    def print(self, strict: bool, verbose: bool) -> None:
-        file, kind, arm = self.checked.file, self.checked.kind, self.checked.arm
-        for fault in self.faults:
-            echo(fault)
+    def report(self, strict: bool, verbose: bool) -> Report:
+        file, arm, verdict = self.checked.file, self.checked.arm, f"a sound {self.checked.kind}"
+        lines: Report = [*self.faults]
         for warning in self.warnings:
             title, *rest = warning.splitlines()
-            echo("\n".join([wrapped(f"{title} ({'fault' if strict else 'warning'})"), *rest]))
-        for note in self.notes:
-            echo(wrapped(f"{file}: {note}"))
-        if not self.faults and not self.warnings:
-            echo(f"{file}: a sound {kind}")
-        elif self.faults:
-            echo(f"{file}: {counted(len(self.faults), 'fault')}")
-        else:
-            end = "counted as faults" if strict else "it can be run"
-            echo(f"{file}: {counted(len(self.warnings), 'warning')}; {end}")
-        if self.collisions is not None:
-            for line in collision_lines(self.collisions, verbose):
-                echo(line)
-        if verbose and arm is not None:
-            echo(f"  {arm.name}: {counted(len(arm.links), 'joint')}")
+            lines += [wrapped(f"{title} ({'fault' if strict else 'warning'})"), *rest]
+            verdict = f"{counted(len(self.warnings), 'warning')}; {'counted as faults' if strict else 'it can be run'}"
+        if self.faults:
+            verdict = counted(len(self.faults), "fault")
+        lines += [*(wrapped(f"{file}: {note}") for note in self.notes), f"{file}: {verdict}"]
+        lines += [] if self.collisions is None else collision_lines(self.collisions, verbose)
+        return lines + [f"  {arm.name}: {counted(len(arm.links), 'joint')}"] * verbose if arm is not None else lines
 
     def data(self) -> Json:
         """As plain data; the advice on a scenario's step, as text, under "step"; likewise "study"."""

@@ -10,13 +10,11 @@ from armsim.cli.options import (
     display_options,
     flag,
     grouped,
-    print_json,
     robot_argument,
     set_option,
 )
 from armsim.errors import UsageError
 from armsim.records import record
-from armsim.terminal.streams import echo
 
 FORMS = ("text", "latex", "markdown", "python", "c", "fortran")
 
@@ -101,8 +99,5 @@ def command(
     from armsim.derivation.derive import derive
 
     derivation = derive(robot, kept, overrides)
-    if display.as_json:
-        print_json(derivation.summary())
-    elif not display.quiet:
-        echo(derivation.to(form, everything=display.verbose), nl=False)
+    display.print(derivation.summary, lambda: [derivation.to(form, everything=display.verbose).removesuffix("\n")])
     return 0

@@ -18,7 +18,6 @@ from armsim.cli.options import (
 from armsim.cli.pictures import OutputFile, picture_options
 from armsim.errors import UsageError
 from armsim.figures.style import VIEWS, View
-from armsim.terminal.streams import echo
 
 view_option = click.option(
     "--view", type=click.Choice(VIEWS), default="auto", help="From where. [default: a planar arm's plane, else iso]"
@@ -60,8 +59,8 @@ def command(robot: str, q: str | None, view: View, overrides: Overrides, output:
     if target is not None and not target.strip("."):
         raise UsageError.of(robot, "a robot with a name", arm.name, "name the picture with -o")
     figure = draw(robot, target, pose, overrides, view, display.degrees, output.force)
-    if target is not None and not display.quiet:
-        echo(f"drawn    {target}")
+    if target is not None:
+        display.say(f"drawn    {target}")
     if output.window:
         show(figure)
     return 0

@@ -19,7 +19,6 @@ from armsim.cli.options import (
 from armsim.cli.pictures import check_plot
 from armsim.records import record
 from armsim.terminal.progress import progress_bar
-from armsim.terminal.streams import echo
 
 UNWELL = 1
 
@@ -188,7 +187,6 @@ def command(
 
         save(identification_figure(found), files.plot)
         written.append(files.plot)
-    if display.progress:
-        for name in written:
-            echo(f"wrote    {name}")
+    for name in written:
+        display.say(f"wrote    {name}")
     return 0 if found.explained else UNWELL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import flag, grouped, quiet_option, tell
+from armsim.cli.options import Display, flag, grouped, quiet_options, tell
 from armsim.errors import UsageError
 from armsim.records import record
 from armsim.terminal.streams import echo
@@ -60,8 +60,8 @@ Examples:
 )
 @click.option("-o", "--output", metavar="FILE", help="The robot file. [default: the terminal]")
 @flag("--force", help="Replace a file that is there.")
-@quiet_option
-def command(file: str, urdf: UrdfSelection, convention: str, output: str | None, force: bool, quiet: bool) -> int:
+@quiet_options
+def command(file: str, urdf: UrdfSelection, convention: str, output: str | None, force: bool, display: Display) -> int:
     """Write a robot file from URDF or MJCF; say what is left out, assumed, or looks wrong.
 
     Links on fixed joints are merged with what carries them; comments say what came from where. `armsim docs import` says what is
@@ -112,9 +112,9 @@ def command(file: str, urdf: UrdfSelection, convention: str, output: str | None,
         return UNWELL if faults else 0
     with output_file(output) as target:
         target.write(text.encode())
-    if not quiet:
-        for note in notes:
-            echo(note)
-        echo(f"{output}: {', '.join(joint.name for joint in robot.joints)}; frames {', '.join(robot.frame_names)}")
-        echo(f"next: armsim info {output}, or armsim simulate hold --set robot={output}")
+    display.say(
+        *notes,
+        f"{output}: {', '.join(joint.name for joint in robot.joints)}; frames {', '.join(robot.frame_names)}",
+        f"next: armsim info {output}, or armsim simulate hold --set robot={output}",
+    )
     return UNWELL if faults else 0

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from armsim.cli.options import flag, print_json, quiet_option
+from armsim.cli.options import Display, flag, grouped, quiet_option
 from armsim.notebook import counted
 from armsim.records import as_plain
 from armsim.reports.source import source_facts
-from armsim.reports.table import WIDTH, number
-from armsim.terminal.streams import bold, echo
+from armsim.reports.table import WIDTH, Report, number, sections
+from armsim.terminal.streams import bold
 
 if TYPE_CHECKING:
     from armsim.arm.catalog import ShippedFile
@@ -27,29 +28,28 @@ Examples:
   armsim simulate arm5_hold      run one of them
 """,
 )
-@flag("--json", "as_json", help="Print names, descriptions and files as JSON.")
-@quiet_option
-@flag("-v", "--verbose", help="Say where their files are.")
-def command(as_json: bool, quiet: bool, verbose: bool) -> int:
+@grouped(
+    "display",
+    Display,
+    flag("--json", "as_json", help="Print names, descriptions and files as JSON."),
+    quiet_option,
+    flag("-v", "--verbose", help="Say where their files are."),
+)
+def command(display: Display) -> int:
     """Print the robots, scenarios and studies that come with armsim; commands take their names."""
     from armsim.arm.catalog import catalog
 
     found = catalog()
-    if as_json:
-        print_json(found)
-        return 0
-    if quiet:
-        return 0
-    parts = []
-    for kind, items in found.items():
-        formatter = click.HelpFormatter(width=WIDTH)
-        formatter.write_dl([(item.name, _line(item)) for item in items], col_max=30)
-        head = bold(kind)
-        if verbose and items:
-            head += f"  in {os.path.dirname(items[0].file)}"
-        parts.append(f"{head}\n{formatter.getvalue().rstrip()}")
-    echo("\n\n".join(parts))
+    display.print(lambda: found, lambda: sections(*(_section(*each, display.verbose) for each in found.items())))
     return 0
+
+
+def _section(kind: str, items: Sequence[ShippedFile], verbose: bool) -> Report:
+    """A kind of files, a line each."""
+    formatter = click.HelpFormatter(width=WIDTH)
+    formatter.write_dl([(item.name, _line(item)) for item in items], col_max=30)
+    where = f"  in {os.path.dirname(items[0].file)}" if verbose and items else ""
+    return [bold(kind) + where, formatter.getvalue().rstrip()]
 
 
 def _line(item: ShippedFile) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from armsim.cli.options import doubts_of, flag, grouped, quiet_option
+from armsim.cli.options import Display, doubts_of, flag, grouped, quiet_options
 from armsim.errors import UsageError
 from armsim.records import record
-from armsim.terminal.streams import echo
+from armsim.reports.table import aligned
 
 
 @record
@@ -55,8 +55,8 @@ Examples:
     ),
     flag("--deg", "degrees", help="Angles of the table without a unit are degrees."),
 )
-@quiet_option
-def command(name: str, joints: int, convention: str, planar: int | None, table: TableFile, quiet: bool) -> int:
+@quiet_options
+def command(name: str, joints: int, convention: str, planar: int | None, table: TableFile, display: Display) -> int:
     """Write a robot and a scenario to begin with, in a new folder NAME."""
     from armsim.authoring.starter import write_starter
     from armsim.authoring.table_arm import read_table
@@ -67,10 +67,11 @@ def command(name: str, joints: int, convention: str, planar: int | None, table: 
     read = read_table(table.path, table.degrees) if table.path else None
     rows = None if read is None else read.rows
     robot, scenario, *_ = write_starter(name, planar or joints, convention, planar is not None, rows)
-    if not quiet:
-        echo(f"{robot:<{len(scenario)}}  the arm: change its numbers to yours\n{scenario}  what happens to it")
-        if read is not None and read.others:
-            echo(f"! columns of {table.path} that are left out: {', '.join(read.others)}")
-        doubts_of(read_scenario(scenario))
-        echo(f"\nnext: armsim simulate {scenario}")
+    doubts_of(read_scenario(scenario))
+    others = [] if read is None else read.others
+    display.say(
+        *aligned([[robot, "the arm: change its numbers to yours"], [scenario, "what happens to it"]], "<"),
+        *([f"! columns of {table.path} that are left out: {', '.join(others)}"] if others else []),
+        f"\nnext: armsim simulate {scenario}",
+    )
     return 0

@@ -100,12 +100,17 @@ class Display:
         """Significant digits of numbers."""
         return 10 if self.verbose else 5
 
+    def say(self, *lines: Line) -> None:
+        """Print lines beside a result, but for JSON."""
+        if self.progress:
+            echo("\n".join(map(str, lines)))
+
     def print(self, data: Callable[[], Any], report: Callable[[], Iterable[Line]], drawn: str | None = None) -> None:
         """Print a result: its data as JSON, or its report and the picture that was drawn, or nothing."""
         if self.as_json:
             print_json(data())
         elif not self.quiet:
-            echo("\n".join(map(str, [*report(), *([] if drawn is None else [f"drawn    {drawn}"])])))
+            self.say(*report(), *([] if drawn is None else [f"drawn    {drawn}"]))
 
 
 @record

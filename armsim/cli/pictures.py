@@ -10,7 +10,6 @@ import click
 from armsim.cli.options import Command, Display, flag, grouped
 from armsim.errors import UsageError
 from armsim.records import record
-from armsim.terminal.streams import echo
 
 
 @record
@@ -81,9 +80,8 @@ class Pictures:
 
             with progress_bar("drawing", display.progress) as progress:
                 animate(str(folder), self.animate, force=True, progress=progress, option="--animate")
-        if display.progress:
-            for name in filter(None, (self.plot, self.animate)):
-                echo(f"drawn    {name}")
+        for name in filter(None, (self.plot, self.animate)):
+            display.say(f"drawn    {name}")
 
 
 def check_plot(plot: str | None, force: bool) -> str | None:

@@ -7,7 +7,6 @@ import click
 from armsim.cli.options import Display, flag, quiet_options
 from armsim.cli.pictures import OutputFile, picture_name, picture_options
 from armsim.terminal.progress import progress_bar
-from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -44,8 +43,8 @@ def command(runs: tuple[str, ...], output: OutputFile, columns: str, display: Di
     target = None if output.none else output.path or picture_name(runs[0])
     with progress_bar("reading", display.progress, "reading the run") as progress:
         figure = plot(runs, target, columns, display.degrees, output.force, progress)
-    if target is not None and not display.quiet:
-        echo(f"drawn    {target}")
+    if target is not None:
+        display.say(f"drawn    {target}")
     if output.window:
         show(figure)
     return 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from armsim.cli.options import (
@@ -26,9 +24,6 @@ from armsim.reports.recording import report
 from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bars
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command(

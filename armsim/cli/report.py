@@ -8,7 +8,6 @@ import click
 
 from armsim.cli.options import Display, flag, grouped, quiet_options
 from armsim.cli.pictures import OutputFile, page_option, picture_name, replace_page_option
-from armsim.terminal.streams import echo
 
 
 @click.command(
@@ -39,6 +38,5 @@ def command(run: str, output: OutputFile, by: str | None, largest: bool, display
 
     target = output.path or picture_name(run, "html")
     report(run, target, display.degrees, output.force, by, largest)
-    if not display.quiet:
-        echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
+    display.say(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
     return 0

@@ -27,7 +27,6 @@ from armsim.studies.request import StudyRequest, Workers
 from armsim.terminal.divergence import divergence
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bar
-from armsim.terminal.streams import echo
 
 if TYPE_CHECKING:
     from armsim.studies.study import Study
@@ -175,8 +174,7 @@ def command(
         from armsim.figures.study import study_figure
 
         save(study_figure(found, study.design.axes, name, study.units(name)), plot)
-        if display.progress:
-            echo(f"drawn    {plot}")
+        display.say(f"drawn    {plot}")
     return 0 if found.whole else INTERRUPTED
 
 

@@ -21,7 +21,6 @@ from armsim.errors import UsageError
 from armsim.files.destination import Destination
 from armsim.terminal.failure import INTERRUPTED
 from armsim.terminal.progress import progress_bar
-from armsim.terminal.streams import echo
 from armsim.tuning.request import TuningRequest
 
 
@@ -159,6 +158,5 @@ def command(
         from armsim.figures.tuning import tuning_figure
 
         save(tuning_figure(found), plot)
-        if display.progress:
-            echo(f"drawn    {plot}")
+        display.say(f"drawn    {plot}")
     return 0 if found.status == "complete" else INTERRUPTED

@@ -63,10 +63,10 @@ def command(given: Any, output: OutputFile, sliders: tuple[str, ...], port: int 
     target = output.path or (picture_name(given[0], "html") if port is None else None)
 
     def ready(address: str) -> None:
-        if target is not None and not display.quiet:
-            echo(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
-        if port is not None and not display.quiet:
-            echo(f"serving  {address} to this machine; Ctrl-C ends it")
+        if target is not None:
+            display.say(f"written  {target}, {os.path.getsize(target) / 1e6:.1f} MB")
+        if port is not None:
+            display.say(f"serving  {address} to this machine; Ctrl-C ends it")
         if output.window:
             import webbrowser
 

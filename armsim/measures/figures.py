@@ -22,6 +22,14 @@ TOOL = ("rms_tool_error", "peak_tool_error")
 DISTURBANCE = ("disturbance_peak", "recovery_time")
 ENERGY = ("energy_drawn", "energy_fed_back")
 WINDING = ("winding_temperature", "peak_winding_temperature")
+OF_JOINT = {  # all that a joint may have, with headings; the share of the nominal current is no measure
+    **{"rise_time": "rise", "overshoot": "overshoot", "settling_time": "settles in"},
+    **{"rms_error": "rms error", "peak_error": "peak error", "iae": "IAE", "ise": "ISE", "itae": "ITAE"},
+    **{"disturbance_peak": "pushed by", "recovery_time": "back in"},
+    **{"rms_torque": "rms torque", "rms_current": "rms current", "of_nominal": "of nominal"},
+    **{"winding_temperature": "winding", "peak_winding_temperature": "hottest"},
+    **{"energy_drawn": "drawn", "energy_fed_back": "fed back"},
+}
 MOMENTS = 500  # at which they are gathered, at least, where there are as many steps
 
 

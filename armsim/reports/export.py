@@ -6,9 +6,10 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from armsim.reports.table import Report, aligned
+
 if TYPE_CHECKING:
     from armsim.exporting.export import Exported
-    from armsim.reports.table import Report
 
 TESTS = {  # how a folder's test program is run, by the suffix of the source
     ".h": "make test",
@@ -22,8 +23,7 @@ def report(done: Exported) -> Report:
     """The files with what is in them, and how to try them; of a description what others lose."""
     if not done.functions:
         return [*done.files, *(f"  {note}" for note in done.notes)]
-    width = max(len(path) for path in done.files)
-    lines: Report = [f"{path:<{width}}  {_what(path, done)}" for path in done.files]
+    lines: Report = [*aligned([[path, _what(path, done)] for path in done.files], "<")]
     if done.numbers:
         names = ", ".join(item.name for item in done.numbers[:4]) + (", ..." if len(done.numbers) > 4 else "")
         lines += ["", f"open: {names}"]

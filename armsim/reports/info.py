@@ -31,6 +31,7 @@ from armsim.reports.table import (
     Cell,
     Report,
     ReportTable,
+    aligned,
     fixed,
     force_unit,
     joint_unit,
@@ -121,11 +122,9 @@ def _command_lines(command: InputFacts | ControlFacts | None) -> list[str]:
 
 
 def _signals(command: InputFacts, joints: list[JointFacts]) -> Report:
-    width = max(len(joint.name) for joint in joints)
-    lines = []
-    for joint, text in zip(joints, command.signals, strict=True):
-        lines.append(f"{joint.name:<{width}}  {text} [{JOINT_TYPES[joint.type].unit_of(command.output)}]")
-    return [bold("Inputs, t in s"), *lines]
+    units = [JOINT_TYPES[joint.type].unit_of(command.output) for joint in joints]
+    told = zip(joints, command.signals, units, strict=True)
+    return [bold("Inputs, t in s"), *aligned([[joint.name, f"{text} [{unit}]"] for joint, text, unit in told], "<")]
 
 
 def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, digits: int) -> Report:
@@ -250,9 +249,9 @@ def _columns(rows: list[tuple[str, Row]], digits: int, dull: Sequence[str]) -> t
 
 
 def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> ReportTable:
-    width = max(len(joint.name) for joint in joints)
+    labels = aligned([[joint.name, joint.type] for joint in joints], "<")
     rows: list[tuple[str, Row]] = []
-    for joint in joints:
+    for label, joint in zip(labels, joints, strict=True):
         force, per = force_unit(joint.type), joint_unit(joint.type, False)
         position, dry = joint_unit(joint.type, degrees), joint.coulomb or Coulomb(None, None)
         spring = joint.spring
@@ -268,7 +267,7 @@ def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> Report
             "viscous": (joint.viscous, f"{force}·s/{per}"),
             **_dry_row(dry, force, per),
         }
-        rows.append((f"{joint.name:<{width}}  {joint.type}", row))
+        rows.append((label, row))
     return _joint_rows(rows, digits)
 
 
@@ -368,14 +367,18 @@ def resolved(found: list[Origin], verbose: bool) -> Report:
     lines: Report = []
     file: str | None = None
     cells = [
-        (_where(o), "of time" if o.value is None else f"{number(o.value, digits)} {o.unit}".rstrip()) for o in found
+        [
+            _where(origin),
+            "of time" if origin.value is None else f"{number(origin.value, digits)} {origin.unit}".rstrip(),
+            f"{origin.path}{_written(origin)}",
+        ]
+        for origin in found
     ]
-    wide, long = (max(len(cell[k]) for cell in cells) for k in (0, 1))
-    for origin, (where, value) in zip(found, cells, strict=True):
+    for origin, line in zip(found, aligned(cells, "<><"), strict=True):
         if origin.file is not None and origin.file != file:
             file = origin.file
             lines += [*([""] if lines else []), bold(f"{file} (line:column, value, name)")]
-        lines.append(f"{where:<{wide}}  {value:>{long}}  {origin.path}{_written(origin)}")
+        lines.append(line)
     return lines
 
 

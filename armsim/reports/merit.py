@@ -10,7 +10,11 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from armsim.reports.table import Cell, Report, ReportTable, Row, force_unit, joint_unit, number, wrapped
+from armsim.formulas.units import units_of
+from armsim.measures.catalog import KINDS
+from armsim.measures.figures import OF_JOINT
+from armsim.model import JOINT_TYPES
+from armsim.reports.table import Cell, Report, ReportTable, Row, joint_unit, number, wrapped
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.merit import ArmFigures
 from armsim.simulation.problems import HotWinding, LongAtLimit, NotFollowed, OverNominalCurrent, Unsettled
@@ -129,25 +133,11 @@ def _largest(joints: Iterable[JointSummary], key: str, degrees: bool) -> str:
     return ", ".join(f"{number(_figure(joint, key), 3)} {unit} ({joint.name})" for unit, joint in worst.items())
 
 
-COLUMNS = {
-    **{"rise_time": "rise", "overshoot": "overshoot", "settling_time": "settles in"},
-    **{"rms_error": "rms error", "peak_error": "peak error", "iae": "IAE", "ise": "ISE", "itae": "ITAE"},
-    **{
-        "disturbance_peak": "pushed by",
-        "recovery_time": "back in",
-        "rms_torque": "rms torque",
-        "rms_current": "rms current",
-    },
-    **{"of_nominal": "of nominal", "winding_temperature": "winding", "peak_winding_temperature": "hottest"},
-    **{"energy_drawn": "drawn", "energy_fed_back": "fed back"},
-}
-
-
 def figure_table(joints: Sequence[JointSummary], figures: ArmFigures, degrees: bool) -> Report:
     """All figures of the joints, for -v."""
-    keys = [key for key in COLUMNS if _having(joints, key)]
+    keys = [key for key in OF_JOINT if _having(joints, key)]
     rows: list[Row] = [[joint.name, *(_cell(joint, key, degrees) for key in keys)] for joint in joints]
-    lines: Report = [ReportTable(["joint", *(COLUMNS[key] for key in keys)], rows)] if keys else []
+    lines: Report = [ReportTable(["joint", *(OF_JOINT[key] for key in keys)], rows)] if keys else []
     for joint in joints:
         for kind, at in (joint.figures.limits if joint.figures else {}).items():
             share = number(100 * at.share, 3)
@@ -162,15 +152,9 @@ def _cell(joint: JointSummary, key: str, degrees: bool) -> Cell:
     value = _figure(joint, key)
     if value is None:
         return "-"
-    position, force = joint_unit(joint.type, degrees), force_unit(joint.type)
     if value == math.inf:
         return ("never", "s")
     if key in ("overshoot", "of_nominal"):
         return number(100 * value, 3), "%"
-    units = {
-        **{"rms_error": position, "peak_error": position, "disturbance_peak": position},
-        **{"iae": f"{position}·s", "ise": f"{position}²·s", "itae": f"{position}·s²"},
-        **{"rms_torque": force, "rms_current": "A", "energy_drawn": "J", "energy_fed_back": "J"},
-        **{"winding_temperature": "°C", "peak_winding_temperature": "°C"},
-    }
-    return number(value, 4), units.get(key, "s")
+    (unit,) = units_of(KINDS[key].unit, [JOINT_TYPES[joint.type].turns], None)
+    return number(value, 4), unit.replace("rad", "deg") if degrees else unit

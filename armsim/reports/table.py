@@ -125,12 +125,18 @@ def _width(lines: Sequence[Sequence[str]]) -> int:
 
 
 def _text(lines: Sequence[Sequence[str]], heads: int) -> str:
+    text = aligned(lines, "<>")
+    return "\n".join([*map(bold, text[:heads]), *text[heads:]])
+
+
+def aligned(lines: Sequence[Sequence[str]], ways: str) -> list[str]:
+    """Cells in columns two spaces apart.
+
+    Args:
+        lines: As many cells in each.
+        ways: "<" for a column that is aligned to the left, ">" for one to the right; the last way holds for all that follow.
+    """
     widths = _widths(lines)
-    text = []
-    for k, line in enumerate(lines):
-        cells = [
-            cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))
-        ]
-        joined = "  ".join(cells).rstrip()
-        text.append(bold(joined) if k < heads else joined)
-    return "\n".join(text)
+    forms = map("{}{}".format, ways.ljust(len(widths), ways[-1]), widths)
+    row = "  ".join(f"{{:{form}}}" for form in forms)
+    return [row.format(*line).rstrip() for line in lines]

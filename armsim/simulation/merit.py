@@ -6,7 +6,7 @@ from dataclasses import field
 
 from armsim.actuation import LIMITS
 from armsim.control import Constant, Controller
-from armsim.measures.figures import DISTURBANCE, ENERGY, RESPONSE, TOOL, TRACKING, WINDING, every, limits_of
+from armsim.measures.figures import ENERGY, OF_JOINT, RESPONSE, TOOL, every, limits_of
 from armsim.model.angles import FIGURE, SQUARE
 from armsim.records import optional, record
 from armsim.simulation.result import Result
@@ -129,8 +129,7 @@ def of_joint(run: Result, i: int) -> JointFigures:
     def figure(kind: str) -> float | None:
         return run.figures.get(f"{kind}_{joint.name}")
 
-    names = (*RESPONSE, *TRACKING, *DISTURBANCE, "rms_torque", "rms_current", *WINDING, *ENERGY)
-    found = {name: figure(name) for name in names}
+    found = {name: figure(name) for name in OF_JOINT}
     if not way(run, i):
         found |= dict.fromkeys(RESPONSE)
     motor, current = joint.electric_motor, found["rms_current"]
@@ -142,7 +141,7 @@ def of_joint(run: Result, i: int) -> JointFigures:
         for kind, name in kinds.items()
         if (time := figure(f"time_at_{name}"))
     }
-    of_nominal = None if nominal is None or current is None else current / nominal
+    found["of_nominal"] = None if nominal is None or current is None else current / nominal
     shares = {
         kind: LimitShare(share, run.figures[f"nearest_{kind}_limit_{joint.name}"])
         for kind in LIMITS
@@ -151,7 +150,7 @@ def of_joint(run: Result, i: int) -> JointFigures:
     stages = getattr(getattr(run.plant.command, "reference", None), "stages", ())
     jerks = [LimitShare(share, t) for stage in stages for share, t in stage.jerk_shares(i) if t <= end]
     shares |= {"jerk": max(jerks, key=lambda it: it.share)} if jerks else {}
-    return JointFigures(**found, of_nominal=of_nominal, limits=limits, shares=shares or None)
+    return JointFigures(**found, limits=limits, shares=shares or None)
 
 
 def way(run: Result, i: int) -> float:
