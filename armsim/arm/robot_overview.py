@@ -265,7 +265,8 @@ def arm_overview(arm: Arm, file: str | None, q: Sequence[float], doubts: list[Do
 
 
 def _couplings(arm: Arm, q: Sequence[float]) -> list[CouplingFacts]:
-    couplings, found = {joint.name: joint.coupling for joint in arm.joints}, list[CouplingFacts]()
+    couplings = {joint.name: joint.coupling for joint in arm.joints}
+    found: list[CouplingFacts] = []
     for of in two_mass_systems(arm, q):
         coupling = couplings[of.joint]
         backlash = None if coupling is None else coupling.backlash
