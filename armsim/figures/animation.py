@@ -280,8 +280,8 @@ def strip(motions: Sequence[MovingArm], times: Array, seen: Camera, size: tuple[
     columns = min(len(times), max(2, math.ceil(math.sqrt(len(times)))))
     rows = math.ceil(len(times) / columns)
     shape = size[0] / DPI, size[1] / DPI
-    figure = new_figure(columns * shape[0], rows * (shape[1] + 0.25) + 0.4)
-    figure.suptitle(worded(_title(motions)), fontsize="medium")
+    tall = rows * (shape[1] + 0.25) + 0.4
+    figure = new_figure(columns * shape[0], tall, _title(motions), "medium")
     axes = figure.subplots(rows, columns, squeeze=False)
     for k, axis in enumerate(axes.flat):
         axis.set_axis_off()

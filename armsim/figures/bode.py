@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from armsim.figures.style import BLUE, GREEN, GREY, PURPLE, VERMILION, new_figure, plain, tick, whole_angles, worded
+from armsim.figures.style import BLUE, GREEN, GREY, PURPLE, VERMILION, new_figure, plain, tick, whole_angles
 from armsim.linear.loop import JointLoop
 
 INCHES = (8.0, 6.5)
@@ -18,9 +18,8 @@ def bode_figure(loop: JointLoop, title: str) -> Any:
         title: Above it.
     """
     curve, margins = loop.bode(loop.frequencies), loop.margins
-    figure = new_figure(*INCHES)
-    figure.suptitle(worded(title))
-    axes: Any = figure.subplots(2, 1, sharex=True)
+    figure = new_figure(*INCHES, title)
+    axes = figure.subplots(2, 1, sharex=True)
     axes[1].set_xscale("log")
     for k, name in enumerate(("magnitude [dB]", "phase [deg]")):
         axes[k].plot(curve.frequencies, curve[k + 1], color=BLUE, linewidth=2.2)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from armsim.convergence.errors import Convergence, MethodConvergence
-from armsim.figures.style import GREY, look, new_figure, worded
+from armsim.figures.style import GREY, look, new_figure
 
 INCHES = (11.0, 5.2)
 BELOW = 0.35  # of the error: where the reference slope of an order is drawn
@@ -15,10 +15,8 @@ KNOBS = {"dt": "step dt [s]", "rtol": "relative tolerance"}
 
 def convergence_figure(found: Convergence) -> Any:
     """A figure of a convergence study: error over step and over loop time, one curve a method."""
-    figure = new_figure(*INCHES)
-    figure.suptitle(worded(f"{found.scenario}: {found.duration:g} s of {found.robot}"))
-    axes: Any = figure.subplots(1, 2, sharey=True)
-    left, right = axes
+    figure = new_figure(*INCHES, f"{found.scenario}: {found.duration:g} s of {found.robot}")
+    left, right = axes = figure.subplots(1, 2, sharey=True)
     known = [s.error for method in found.methods for s in method.settings if s.error]
     low, high = min([found.accuracy, *known]), max([found.accuracy, *known])
     top, bottom = 6.0 * high, low / 6.0
@@ -30,7 +28,7 @@ def convergence_figure(found: Convergence) -> Any:
         drawn = [s for s in method.settings if s.error]
         errors = [s.error for s in drawn]
         order = "" if method.order is None or method.knob != "dt" else f", order {method.order:.2f}"
-        style: dict[str, Any] = {"color": color, "marker": marker, "markersize": 5}
+        style = {"color": color, "marker": marker, "markersize": 5}
         right.loglog([s.seconds for s in drawn], errors, label=method.method + order, **style)
         best = method.cheapest(found.accuracy)
         if best is not None:

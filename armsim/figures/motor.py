@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import astuple
 from os import PathLike
-from typing import Any
 
 from armsim.arm.motor_curve import MotorCurve
 from armsim.errors import UsageError, spelled
 from armsim.figures.picture import check_picture, save
-from armsim.figures.style import BLUE, GREEN, GREY, VERMILION, new_figure, plain, worded
+from armsim.figures.style import BLUE, GREEN, GREY, VERMILION, new_figure, plain
 from armsim.model import JOINT_TYPES
 
 INCHES = (8.0, 8.0)
@@ -40,10 +39,8 @@ def plot_motor(path: str | PathLike[str], found: MotorCurve, title: str, degrees
     kind = JOINT_TYPES[found.type]
     force, rate = kind.force, kind.unit(degrees, "/s")
     speed, torque, current, power, electrical, _ = zip(*map(astuple, points), strict=True)
-    figure = new_figure(*INCHES)
-    figure.suptitle(worded(f"{title}: its motor at {found.voltage:g} V, seen from the joint"))
-    axes: Any = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 3))
-    top, middle, bottom = axes
+    figure = new_figure(*INCHES, f"{title}: its motor at {found.voltage:g} V, seen from the joint")
+    top, middle, bottom = axes = figure.subplots(3, 1, sharex=True, height_ratios=(3, 2, 3))
 
     held = abs(holding.torque)
     top.plot(speed, torque, color=BLUE, linewidth=2.2, label="left for the arm")

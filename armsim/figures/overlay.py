@@ -59,9 +59,8 @@ def draw_runs(runs: Sequence[DrawnRun], columns: Sequence[str] = (), degrees: bo
     curves = [curves_of(run, own) for run, own in zip(runs, sums, strict=True)]
     pairs = [list(zip(sums[0], own, strict=True)) for own in sums[1:]]
     apart = [differences_of(runs[0], run, own) for run, own in zip(runs[1:], pairs, strict=True)]
-    figure = new_figure(INCHES[0], 1.1 + INCHES[1] * len(shared))
-    figure.suptitle(worded(title))
-    axes: Any = figure.subplots(len(shared), 2, sharex=True, squeeze=False)
+    figure = new_figure(INCHES[0], 1.1 + INCHES[1] * len(shared), title)
+    axes = figure.subplots(len(shared), 2, sharex=True, squeeze=False)
     for i, ((left, right), (kind, of, unit)) in enumerate(zip(axes, shared, strict=True)):
         values = [points[own[i]] for points, own in zip(curves, sums, strict=True)]
         differences = [points[own[i]] for points, own in zip(apart, pairs, strict=True)]

@@ -16,8 +16,9 @@ ROOM = 1.3  # of the greatest speed: how far the admissible ones are drawn
 
 def phase_plane(planned: PlannedMotion) -> Any:
     """A figure of a fastest motion: a panel for all its stages, one after the other."""
-    figure = new_figure(WIDTH, 4.0)
-    axis: Any = figure.subplots()
+    title = f"{planned.scenario.name}: {planned.end:.6g} s\ngrey: speeds that limits do not admit"
+    figure = new_figure(WIDTH, 4.0, title)
+    axis = figure.subplots()
     plain(axis)
     spent = defaultdict[tuple[str, str], float](float)
     for stage in planned.stages:
@@ -42,9 +43,6 @@ def phase_plane(planned: PlannedMotion) -> Any:
     axis.set_xlim(0.0, s)
     axis.set_xlabel("path parameter s")
     axis.set_ylabel("path speed ds/dt [1/s]")
-    figure.suptitle(
-        f"{planned.scenario.name}: {planned.end:.6g} s\ngrey: speeds that limits do not admit", fontsize="large"
-    )
     if order:
         axis.legend(loc="best", fontsize="small", title="limit that binds", framealpha=0.7)
     return figure

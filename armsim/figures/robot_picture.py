@@ -97,8 +97,7 @@ def draw_arm(drawn: DrawnArm, q: Sequence[float], view: View = "auto", degrees: 
     flat = scene.seen.flat
     lines = _table(drawn, q, frames, degrees)
     tall = 0.3 + 0.165 * len(lines)
-    figure = new_figure(WIDTH, TALL + tall)
-    figure.suptitle(worded(f"{arm.name}: {counted(len(arm.links), 'joint')}"))
+    figure = new_figure(WIDTH, TALL + tall, f"{arm.name}: {counted(len(arm.links), 'joint')}")
     top, bottom = figure.subplots(2, 1, height_ratios=(TALL, tall))
     ArmArtists(top, scene).pose(frames)
     seen = [(look(k).color, _fan(drawn, i, q, frames)) for i, k in enumerate(drawn.looks)]
@@ -119,7 +118,7 @@ def draw_arm(drawn: DrawnArm, q: Sequence[float], view: View = "auto", degrees: 
     _label(top, drawn, flat(frames[:, :3, 3]), _lengths(drawn, frames), wide)
     scale_bar(top, drawn.size)
     bottom.set_axis_off()
-    text: dict[str, Any] = {"family": "monospace", "fontsize": 9, "va": "top", "ha": "center"}
+    text = {"family": "monospace", "fontsize": 9, "va": "top", "ha": "center"}
     bottom.text(0.5, 1.0, worded("\n".join(lines), 200), transform=bottom.transAxes, **text)
     return figure
 
@@ -168,7 +167,7 @@ def _label(axis: Any, drawn: DrawnArm, places: Array, lengths: Array, wide: floa
         near = next((g for g in groups if np.linalg.norm(places[g[0] + 1] - places[i + 1]) < NEAR * wide), None)
         groups.append([i]) if near is None else near.append(i)
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
-    style: dict[str, Any] = {"textcoords": "offset points", "bbox": box}
+    style = {"textcoords": "offset points", "bbox": box}
     for group in groups:
         names = [links[i] for i in group]
         text = worded(", ".join(names) if len(names) < 4 else f"{names[0]} ... {names[-1]}", 30)

@@ -46,10 +46,10 @@ def draw_run(run: DrawnRun, columns: Sequence[str] = (), degrees: bool = False) 
     rows = [panel for panel in rows if panel not in silent]
     joints = [panel for panel in rows if panel.joints]
     groups = _groups(len(panels.joints) if joints else 0)
-    figure = new_figure(WIDTH if len(groups) == 1 else 5.5 * len(groups), 1.0 + HEIGHT * max(1, len(rows)))
     end = max((times[-1] for times, _ in curves.values() if len(times)), default=None)
-    figure.suptitle(worded(headline(run, end, silent)), fontsize="large")
-    axes: Any = figure.subplots(max(1, len(rows)), len(groups), sharex=True, sharey="row", squeeze=False)
+    wide = WIDTH if len(groups) == 1 else 5.5 * len(groups)
+    figure = new_figure(wide, 1.0 + HEIGHT * max(1, len(rows)), headline(run, end, silent))
+    axes = figure.subplots(max(1, len(rows)), len(groups), sharex=True, sharey="row", squeeze=False)
     for row, panel in zip(axes, rows, strict=False):
         for axis, group in zip(row, groups, strict=True):
             axis.set_visible(panel.joints or group is groups[0])
@@ -160,7 +160,7 @@ def _legend(axis: Any, names: dict[int, str], panels: Sequence[Panel], columns: 
         lines.append(Line2D([], [], color=GREY, label=word, **FOLLOWED))
     if any(panel.limits for panel in panels):
         lines.append(Line2D([], [], color=GREY, label="limit", **LIMIT))
-    place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": columns}
+    place = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": columns}
     axis.legend(handles=lines, frameon=False, fontsize="small", columnspacing=1.2, **place)
 
 

@@ -31,13 +31,12 @@ def study_figure(found: Runs, axes: Mapping[str, Values], by: str, units: Mappin
         units: Of what is varied and of the measure, by name, as far as they have any.
     """
     label = with_unit(by, units.get(by))
-    figure = new_figure(*INCHES)
     drawn = [_Axis(with_unit(name, units.get(name)), axes[name], found[name]) for name in found.paths]
     values = np.where(found.complete, np.asarray(found[by], float), np.nan)
     values[~np.isfinite(values)] = np.nan
     lost = int(np.isnan(values).sum())
     title = f"{by}, {found.done} of {found.count} runs"
-    figure.suptitle(worded(f"{title}, {lost} of them without a value" if lost else title))
+    figure = new_figure(*INCHES, f"{title}, {lost} of them without a value" if lost else title)
     axis = figure.subplots()
     if len(drawn) == 1:
         _curve(axis, drawn[0], values, label)

@@ -76,16 +76,20 @@ def with_unit(name: str, unit: str | None) -> str:
     return f"{name} [{unit}]" if unit else name
 
 
-def new_figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float, title: str | None = None, size: str = "large") -> Any:
     """A figure without a window, laid out so that no texts meet; of matplotlib. A notebook shows it as PNG.
 
     Args:
         width: [inches].
         height: [inches].
+        title: Above its panels; None for none.
+        size: Of the title, as matplotlib calls it.
     """
     from matplotlib.figure import Figure  # without pyplot: no window, nothing global
 
     figure: Any = Figure(figsize=(width, height), layout="constrained")
+    if title is not None:
+        figure.suptitle(worded(title), fontsize=size)
     figure._repr_png_ = partial(png_of, figure, 80)  # without pyplot nobody else tells a notebook how
     return figure
 

@@ -40,8 +40,7 @@ def tuning_figure(found: TuningResult) -> Any:
     heights = [HEIGHT] if searched else []
     heights += [1.3 * HEIGHT] if found.test is not None else []
     heights += [0.9 + BAR * len(factors)] if factors else []
-    figure = new_figure(WIDTH, sum(heights))
-    figure.suptitle(worded(f"{found.name}: {found.minimise} {tick(found.objective, 5)}"))
+    figure = new_figure(WIDTH, sum(heights), f"{found.name}: {found.minimise} {tick(found.objective, 5)}")
     axes = list(np.atleast_1d(figure.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights})))
     if searched:
         _search(axes.pop(0), found)
@@ -83,7 +82,7 @@ def _map(axis: Any, found: TuningResult, test: Runs) -> None:
     size = 14.0 + 50.0 * (load / load.max() if load.max() > 0.0 else load)
     good = found.holds
     axis.scatter(x[good], y[good], s=size[good], color=BLUE, alpha=0.7, linewidths=0, label=f"{int(good.sum())} hold")
-    bad: dict[str, Any] = {"color": VERMILION, "marker": "x", "linewidths": 1.0}
+    bad = {"color": VERMILION, "marker": "x", "linewidths": 1.0}
     axis.scatter(x[~good], y[~good], s=size[~good], label=f"{int((~good).sum())} do not", **bad)
     axis.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     if load.max() > 0.0:

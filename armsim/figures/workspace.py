@@ -41,7 +41,7 @@ def plot_workspace(
     across, up = PLANES[plane]
     x, y = found.position[0, :, across], found.position[:, 0, up]
     figure = new_figure(7.0, 6.0)
-    axis: Any = figure.subplots()
+    axis = figure.subplots()
     axis.set_title(worded(title))
     if show == "reach":
         axis.pcolormesh(x, y, shown, cmap=_one_color())
