@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from armsim.expr import LONGEST_UNROLLED, Scalar, Scalars, fma, identity_where, leaves, parts, scan, zero_where
+from armsim.expr import Scalar, Scalars, fma, identity_where, is_long, leaves, parts, scan, zero_where
 from armsim.expr.function import innermost
 
 
@@ -29,7 +29,7 @@ def ldl(A: Sequence[Scalars]) -> Sequence[Scalars]:
 
 def _is_rolled(A: Sequence[Scalars]) -> bool:
     """Whether what is done with the rows of a matrix is a scan."""
-    return len(A) > LONGEST_UNROLLED and innermost(leaves([*A])) is not None
+    return is_long(len(A)) and innermost(leaves([*A])) is not None
 
 
 def _rolled(A: Sequence[Scalars]) -> Sequence[Scalars]:
@@ -143,6 +143,6 @@ def solve_held(A: Sequence[Scalars], b: Scalars, held: Sequence[Any]) -> Scalars
 
 def held_solver(A: Sequence[Scalars], held: Sequence[Any]) -> Callable[[Scalars], Scalars]:
     """`solve_held` for any right-hand side; the matrix is factorised once."""
-    rows = _squared(A) if len(A) > LONGEST_UNROLLED else A
+    rows = _squared(A) if is_long(len(A)) else A
     factors = ldl(identity_where(held, rows))
     return lambda b: zero_where(held, ldl_solve(factors, zero_where(held, b)))

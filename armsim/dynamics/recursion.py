@@ -10,17 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from armsim.dynamics.kinematics import pass_on
-from armsim.expr import scan
+from armsim.expr import is_long, scan
 from armsim.model import Arm
 from armsim.records import record
 from armsim.spatial import Inertia, Scalar
 
-LONGEST_UNROLLED = 16  # joints; see `is_large`
-
 
 def is_large(arm: Arm) -> bool:
     """Whether an arm has so many joints that effort in proportion to their number matters more than to its square."""
-    return arm.n > LONGEST_UNROLLED
+    return is_long(arm.n)
 
 
 @record

@@ -35,7 +35,7 @@ from armsim.expr.scalar import (
     where,
     zero_where,
 )
-from armsim.expr.scan import LONGEST_UNROLLED, Scan, each, identity_where, parts, scan
+from armsim.expr.scan import FEW, Scan, each, identity_where, is_long, parts, scan, unrolled_up_to
 from armsim.expr.tree import STATIC, Structure, chosen, flatten, leaves, mapped, unflatten, zeros
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ __all__ = [
     "Repetition",
     "Scalar",
     "Scalars",
-    "LONGEST_UNROLLED",
+    "FEW",
+    "is_long",
+    "unrolled_up_to",
     "Scan",
     "each",
     "Structure",

@@ -8,6 +8,8 @@ ones have found, by links.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from armsim.expr.function import Function, Repetition, innermost, nested
@@ -16,7 +18,23 @@ from armsim.expr.scalar import either, where
 from armsim.expr.tree import Structure, flatten, leaves, unflatten
 
 Column = int | float | tuple[float, ...]
-LONGEST_UNROLLED = 16  # rows of matrices
+FEW = 5  # rows that are unrolled even in what is evaluated a few times
+_longest_unrolled = ContextVar("longest_unrolled", default=16)  # rows of matrices, links of arms
+
+
+def is_long(count: int) -> bool:
+    """Whether what is done with so many rows or links is a scan where it is traced, so that its text does not grow with them."""
+    return count > _longest_unrolled.get()
+
+
+@contextmanager
+def unrolled_up_to(count: int) -> Iterator[None]:
+    """What is traced within is scans beyond so many rows or links; `FEW` where little text matters more than quick code."""
+    before = _longest_unrolled.set(count)
+    try:
+        yield
+    finally:
+        _longest_unrolled.reset(before)
 
 
 class Series(Sequence[Any]):
@@ -273,9 +291,9 @@ def parts(series: Sequence[Any], select: Callable[[Any], Any]) -> Sequence[Any]:
 
 def each(body: Callable[..., Any], *series: Sequence[Any], uses: Sequence[Any] = ()) -> Sequence[Any]:
     """What `body` makes of the items of series, one by one; of many by a scan, for `uses` see there."""
-    if len(series[0]) <= LONGEST_UNROLLED:
-        return [body(*items) for items in zip(*series, strict=True)]
-    return scan([], lambda none, *items: (none, body(*items)), *series, uses=uses)[1]
+    if is_long(len(series[0])):
+        return scan([], lambda none, *items: (none, body(*items)), *series, uses=uses)[1]
+    return [body(*items) for items in zip(*series, strict=True)]
 
 
 def identity_where(conditions: Sequence[Any], A: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
@@ -288,6 +306,6 @@ def identity_where(conditions: Sequence[Any], A: Sequence[Sequence[Any]]) -> Seq
     def replaced(own: Any, row: Sequence[Any], unit: Sequence[float]) -> list[Any]:
         return [where(either(own, other), u, x) for other, u, x in zip(held, unit, row, strict=False)]
 
-    if len(A) <= LONGEST_UNROLLED:
-        return [replaced(*given) for given in zip(held, A, units, strict=True)]
-    return each(lambda own, *given: replaced(own > 0.5, *given), [where(x, 1.0, 0.0) for x in held], A, units)
+    if is_long(len(A)):
+        return each(lambda own, *given: replaced(own > 0.5, *given), [where(x, 1.0, 0.0) for x in held], A, units)
+    return [replaced(*given) for given in zip(held, A, units, strict=True)]

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from armsim.expr import LONGEST_UNROLLED, Scalar, Scalars, fma, parts, scan
+from armsim.expr import Scalar, Scalars, fma, is_long, parts, scan
 
 Matrix = Sequence[Scalars]  # by rows
 
 
 def solver(A: Matrix) -> Callable[[Scalars], Scalars]:
     """From b to x with A x = b; the matrix is factorised once."""
-    return (RolledUL if len(A) > LONGEST_UNROLLED else LU)(A).solve
+    return (RolledUL if is_long(len(A)) else LU)(A).solve
 
 
 class LU:

@@ -18,7 +18,20 @@ from typing import Any
 from armsim.control import Controller, Memory, linear_slots
 from armsim.dynamics import frame_jacobian, held_solver, is_large
 from armsim.errors import UsageError
-from armsim.expr import Scalar, Scalars, both, differentiable, flatten, leaves, replay, unflatten, where, with_jacobian
+from armsim.expr import (
+    FEW,
+    Scalar,
+    Scalars,
+    both,
+    differentiable,
+    flatten,
+    leaves,
+    replay,
+    unflatten,
+    unrolled_up_to,
+    where,
+    with_jacobian,
+)
 from armsim.expr.derivative import Evaluate
 from armsim.integrate import Motion
 from armsim.plant.driven import held
@@ -302,7 +315,8 @@ def linearize(plant: Plant, t: float, state: Sequence[float], evaluate: Evaluate
     Raises:
         UsageError: It is a rule about steps, which has no derivatives.
     """
-    return Linearizer(plant, evaluate).at(t, state)
+    with unrolled_up_to(FEW):
+        return Linearizer(plant, evaluate).at(t, state)
 
 
 def with_stop(about: Linearization, i: int, stiffness: Scalar, damping: Scalar) -> Linearization:

@@ -10,6 +10,7 @@ import numpy as np
 from armsim.arrays import Array
 from armsim.dynamics import is_large
 from armsim.errors import Refusal
+from armsim.expr import FEW, unrolled_up_to
 from armsim.integrate import METHODS
 from armsim.loading import Scenario
 from armsim.model import Joint
@@ -25,10 +26,11 @@ PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # divisors of dt
 
 
 def check_step(scenario: Scenario, plant: Plant) -> Advice:
-    """The advice on the step of a scenario; those of large arms are found by compiled code."""
-    traced = is_large(plant.arm.mechanism)
-    points = TracedPoints(scenario, lambda _: scenario, 0) if traced else OperatingPoints(scenario, plant)
-    return advice_at(points, np.zeros((1, 0)))
+    """The advice on the step of a scenario; that of an arm of more than a few joints by compiled code."""
+    with unrolled_up_to(FEW):
+        traced = is_large(plant.arm.mechanism)
+        points = TracedPoints(scenario, lambda _: scenario, 0) if traced else OperatingPoints(scenario, plant)
+        return advice_at(points, np.zeros((1, 0)))
 
 
 @np.errstate(all="ignore")  # of steps far too long, powers overflow

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from armsim.dynamics import aba, bias, crba, momenta_and_forces, recursion, rnea
-from armsim.expr import leaves, replay, trace, with_jacobian
+from armsim.dynamics import aba, bias, crba, momenta_and_forces, rnea
+from armsim.expr import leaves, replay, trace, unrolled_up_to, with_jacobian
 from armsim.loading import read_robot
 from armsim.spatial import Vector
 from tests.trees import chain, motion, tree, without_mimics
@@ -45,15 +45,15 @@ ARMS = {
 
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.handful(1)
-def test_scans_have_the_bits_of_unrolled_recursions_on_numbers_in_scalars_and_in_lanes(name, monkeypatch, evaluate):
+def test_scans_have_the_bits_of_unrolled_recursions_on_numbers_in_scalars_and_in_lanes(name, evaluate):
     arm, _ = read_robot(ARMS[name])
     rows = [np.random.default_rng(k).uniform(-2.0, 2.0, 3 * arm.n).tolist() for k in range(9)]
     for wrenches in (None, wrenches_on(arm, 3)):
         for question in questions(arm, wrenches):
             found = []
             for longest in (0, 1000):
-                monkeypatch.setattr(recursion, "LONGEST_UNROLLED", longest)
-                traced = trace(question, [f"x{i}" for i in range(3 * arm.n)])
+                with unrolled_up_to(longest):
+                    traced = trace(question, [f"x{i}" for i in range(3 * arm.n)])
                 assert any(node.op == "scan" for node in traced.live()) is (longest == 0)
                 expected = [question(*row) for row in rows]
                 lanes = evaluate(traced, np.array(rows).T.tolist()).T.tolist()
@@ -65,22 +65,22 @@ def test_scans_have_the_bits_of_unrolled_recursions_on_numbers_in_scalars_and_in
 
 @pytest.mark.parametrize("name", ["tree 10", "large tree"])
 @pytest.mark.handful(1)
-def test_rolled_mass_matrices_and_momenta_have_the_bits_of_numbers(name, monkeypatch, evaluate):
+def test_rolled_mass_matrices_and_momenta_have_the_bits_of_numbers(name, evaluate):
     arm, _ = read_robot(ARMS[name])
     rows = [np.random.default_rng(k).uniform(-2.0, 2.0, 2 * arm.n).tolist() for k in range(3)]
-    monkeypatch.setattr(recursion, "LONGEST_UNROLLED", 2)
 
     def question(*x):
         q, qd = x[: arm.n], x[arm.n :]
         return leaves([crba(arm, q), momenta_and_forces(arm, q, qd, wrenches_on(arm, 4))])
 
-    traced = trace(question, [f"x{i}" for i in range(2 * arm.n)])
+    with unrolled_up_to(2):
+        traced = trace(question, [f"x{i}" for i in range(2 * arm.n)])
     assert any(node.op == "scan" for node in traced.live())
     expected = [question(*row) for row in rows]
     assert [replay(traced, row) for row in rows] == expected
     assert evaluate(traced, np.array(rows).T.tolist()).T.tolist() == expected
-    monkeypatch.setattr(recursion, "LONGEST_UNROLLED", 1000)
-    assert [question(*row) for row in rows] == expected
+    with unrolled_up_to(1000):
+        assert [question(*row) for row in rows] == expected
 
 
 def large(count, kind="chain"):
@@ -132,7 +132,7 @@ def test_the_text_of_a_recursion_does_not_grow_with_the_arm_but_for_its_joints()
 
 @pytest.mark.parametrize("question", [rnea, aba], ids=["rnea", "aba"])
 @pytest.mark.handful(1)
-def test_jacobians_of_scans_have_the_entries_of_unrolled_recursions(question, monkeypatch, evaluate):
+def test_jacobians_of_scans_have_the_entries_of_unrolled_recursions(question, evaluate):
     arm, _ = read_robot(large(5, "tree"))
     row = np.random.default_rng(1).uniform(-1.0, 1.0, 15).tolist()
     parts = [row[:5], row[5:10], row[10:]]
@@ -150,8 +150,8 @@ def test_jacobians_of_scans_have_the_entries_of_unrolled_recursions(question, mo
         return leaves(with_jacobian(partial(question, arm), (0, 1, 2), "slopes")(x[:5], x[5:10], x[10:]))
 
     for longest in (0, 1000):
-        monkeypatch.setattr(recursion, "LONGEST_UNROLLED", longest)
-        traced = trace(slopes, [f"x{i}" for i in range(15)])
+        with unrolled_up_to(longest):
+            traced = trace(slopes, [f"x{i}" for i in range(15)])
         (body,) = (node.args[0] for node in traced.live() if node.op == "call")
         assert any(node.op == "scan" for node in body.live()) is (longest == 0)
         found = replay(traced, row)

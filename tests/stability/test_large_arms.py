@@ -1,4 +1,4 @@
-"""Operating points of large arms by compiled code: against those on numbers."""
+"""Operating points of arms of more than a few joints by compiled scans: against those on numbers, unrolled."""
 
 from __future__ import annotations
 
@@ -14,27 +14,31 @@ from armsim.stability.operating_points import REST, START, TARGET, OperatingPoin
 from armsim.stability.wording import check_step
 from tests.dynamics.test_recursion import large
 
-CONTROL = {"law": "pd", "output": "torque", "period": 0.02, "kp": [5.0] * 17, "kd": [0.1] * 17, "target": [0.2] * 17}
+CONTROL = {"law": "pd", "output": "torque", "period": 0.02, "kp": 5.0, "kd": 0.1}
 
 
-def hanging():
+def hanging(count):
     """A planar chain along gravity."""
     body = {"inertia": {"mass": 1.0, "center": [0.1, 0, 0], "about": "com", "xx": 1e-3, "yy": 1e-3, "zz": 1e-3}}
     place = {"a": 0.2, "alpha": 0, "d": 0, "theta": 0}
-    joints = [{"name": f"J{i}", "type": "revolute", "mdh": place, "bodies": [body]} for i in range(17)]
+    joints = [{"name": f"J{i}", "type": "revolute", "mdh": place, "bodies": [body]} for i in range(count)]
     return {"format": "armsim/robot/1", "name": "hanging", "gravity": [9.81, 0, 0], "joints": joints}
 
 
-@pytest.mark.parametrize("driven", [False, True])
-@pytest.mark.slow
-def test_compiled_points_of_large_arms_are_those_on_numbers(driven, monkeypatch):
-    robot = large(17, "tree") if driven else hanging()
+@pytest.mark.parametrize(
+    ("count", "driven"),
+    [(7, True), *(pytest.param(*it, marks=pytest.mark.slow) for it in [(7, False), (17, True), (17, False)])],
+)
+def test_compiled_points_are_those_on_numbers(count, driven, monkeypatch):
+    robot = large(count, "tree") if driven else hanging(count)
     for joint in robot["joints"]:
         joint["friction"] = {"viscous": 0.05}
         joint["limits"] = {"lower": -2.0, "upper": 2.0, "stiffness": 500.0, "damping": 1.0}
-    file = {"format": "armsim/scenario/1", "robot": robot, "duration": 0.1, "initial": {"q": [0.01] * 17}}
+    file = {"format": "armsim/scenario/1", "robot": robot, "duration": 0.1, "initial": {"q": [0.01] * count}}
     file["integrator"] = {"method": "rk4", "dt": 0.02}
-    scenario = build_scenario(load_scenario_file({**file, "control": CONTROL} if driven else file, {}))
+    scenario = build_scenario(
+        load_scenario_file({**file, "control": {**CONTROL, "target": [0.2] * count}} if driven else file, {})
+    )
     plant, made = make_plant(scenario), []
     traced = wording.TracedPoints
 
