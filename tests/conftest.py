@@ -20,7 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: a thread a c
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 from armsim.model import Arm, Joint, LinkFrame, Motor, Payload
 from armsim.spatial import Inertia, Pose, Symmetric, Vector, rotation_rpy, rotation_x
@@ -30,10 +30,11 @@ pytest_plugins = ["tests.told"]
 DATA = Path(__file__).parent / "data"
 ROBOTS = Path(__file__).parent.parent / "robots"
 GOLDEN = (math.sqrt(5) - 1) / 2  # whose multiples spread evenly, whatever the number of parameters of each kind
+QUICK = "not slow"
 TYPES = {"R": "revolute", "P": "prismatic", "S": "screw"}
 
-settings.register_profile("armsim", deadline=None)  # a machine may be busy
-settings.load_profile("armsim")
+settings.register_profile("thorough", deadline=None)  # a machine may be busy
+settings.register_profile("quick", deadline=None, max_examples=20)
 
 
 def pytest_configure(config):
@@ -43,8 +44,9 @@ def pytest_configure(config):
     Bytecode is written: hundreds of tests start armsim in a process of its own. All workers, and later sessions, share one
     folder of kernels; the tests of the cache have folders of their own. LLVM does not optimise: runs of tests are short, and the
     bits are the same, which tests/compile/test_target.py and tests/simulation/test_engine.py hold. Garbage is looked for seldom:
-    collection and tracing make millions of objects that live.
+    collection and tracing make millions of objects that live. Without the tests marked slow, examples are few.
     """
+    settings.load_profile("quick" if config.option.markexpr == QUICK else "thorough")
     gc.set_threshold(1_000_000, 20, 100)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -60,6 +62,7 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     """Of the cases of a test marked `handful(k)`, mark all but k slow; those that stay are spread over all its parameters.
 
+    Tests on random examples are quick with few of them, and are among the slow tests with all.
     ARMSIM_SLOW=0/2 leaves every second of the slow tests, 1/2 the others: neighbours, which are alike, are shared out.
     """
     cases = defaultdict(list)
@@ -71,6 +74,10 @@ def pytest_collection_modifyitems(config, items):
         spread = sorted(range(len(group)), key=lambda i: i * GOLDEN % 1)
         for i in spread[count:]:
             group[i].add_marker(pytest.mark.slow)
+    if config.option.markexpr != QUICK:
+        for item in items:
+            if is_hypothesis_test(getattr(item, "obj", None)):
+                item.add_marker(pytest.mark.slow)
     first, _, stride = os.environ.get("ARMSIM_SLOW", "0/1").partition("/")
     slow = [item for item in items if item.get_closest_marker("slow")]
     left_out = {*slow} - {*slow[int(first) :: int(stride)]}
@@ -86,7 +93,7 @@ def pytest_collection_finish(session):
 def pytest_report_header(config):
     """What happens next, and what is left out, before anything takes time."""
     told = ["collecting 14000 tests, which takes some 10 s"]
-    if config.option.markexpr == "not slow":
+    if config.option.markexpr == QUICK:
         told.append("tests marked slow are left out; `pytest -n auto -m slow` runs them, `-m ''` runs all")
     return told
 

@@ -15,7 +15,7 @@ from armsim.formulas.quantity import Context
 from armsim.loading import read_robot, read_scenario
 from armsim.loading.robot_file import check_robot
 
-quiet = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quiet = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def shipped_bytes(kind, name):

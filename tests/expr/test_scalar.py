@@ -26,14 +26,14 @@ def exact(a: float, b: float, c: float) -> float:
 
 
 @given(numbers, numbers, numbers)
-@settings(max_examples=500)
+@settings(max_examples=5 * settings.default.max_examples)
 @pytest.mark.handful(1)
 def test_fma_rounds_once(a, b, c):
     assert fma(a, b, c) == exact(a, b, c)
 
 
 @given(st.floats(-10, 10), st.floats(-10, 10), st.integers(-3, 3))
-@settings(max_examples=500)
+@settings(max_examples=5 * settings.default.max_examples)
 def test_fma_rounds_once_where_the_product_nearly_cancels(a, b, ulps):
     c = -a * b
     c += ulps * math.ulp(c)

@@ -23,7 +23,7 @@ def cut(rows, sizes):
             at += size
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings.default.max_examples // 5)
 @given(st.integers(0, 2**32), st.integers(1, 100_000), st.lists(st.integers(100, 30_000), min_size=1, max_size=4))
 def test_every_pixel_column_has_its_least_and_greatest_value(seed, count, sizes):
     random = np.random.default_rng(seed)

@@ -105,14 +105,14 @@ def test_distances_of_thousands_of_boxes_are_those_of_bounded_least_squares():
 
 def test_distances_of_cylinders_and_boxes_lie_between_those_of_points_and_of_planes():
     draw, tight = Draw(2), 0
-    for _ in range(60):
+    for _ in range(20):
         a, b = draw.cylinder(), draw.solid()
         found = distance(a, b)
         lower, upper = sandwich(a, b)
         assert found <= upper + 1e-9
         assert found >= lower - 1e-9 or found == 0.0
         tight += 0 < upper - lower < 1e-8
-    assert tight > 30  # bounds that mean something
+    assert tight > 10  # bounds that mean something
 
 
 def test_distance_is_symmetric_and_the_same_wherever_both_are_moved_to():
