@@ -161,7 +161,7 @@ def test_a_finger_reaches_as_far_as_the_one_that_it_follows_lets_it():
 
 
 @pytest.mark.parametrize("seed", [28, 55, 106, 158, 178])  # where joints on the tool's path move as one
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_no_random_pose_of_a_tree_is_farther(seed):
     limits = {"lower": -1.5, "upper": 1.0}
     file = tree(seed, most=8)

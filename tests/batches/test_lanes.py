@@ -97,7 +97,7 @@ def test_lanes_have_the_bits_of_single_runs_under_every_command(mixed, varied, m
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "implicit_midpoint"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_the_number_of_lanes_changes_no_bit(mixed, varied, method):
     scenario = with_method(mixed, method)
     values = varied(scenario, 19, 4)
@@ -141,6 +141,7 @@ def test_runs_that_are_stopped_on_their_way_have_neither_rows_nor_measures(mixed
         assert np.isnan(ended[name]).all(), name
 
 
+@pytest.mark.slow
 def test_neither_threads_nor_order_nor_company_change_a_bit(mixed, varied):
     scenario = mixed()
     values = varied(scenario, 70, 5)

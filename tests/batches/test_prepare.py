@@ -33,7 +33,7 @@ def no_compiler(monkeypatch):
 
 
 @pytest.mark.parametrize("scenario", ["two_link_hold", "arm5_hold_pi"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_run_is_that_of_simulate_with_the_numbers_written_in(scenario, tmp_path):
     values = {KP: 70.0, "initial.q": 0.1, "robot.joints[*].friction.viscous": 0.02}
     sim = prepare(*values, scenario=scenario, measure=["iae", "work_friction"])

@@ -426,7 +426,7 @@ def every_measure(joint, motors):
         ("arm5_hold_pi", "R2", "control.kp[1]", [80.0, 120.0, 400.0]),
     ],
 )
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_measures_in_lanes_are_those_of_single_runs_whether_asked_before_or_after(scenario, joint, path, values):
     asked, overrides = every_measure(joint, scenario.startswith("arm5")), {"duration": 0.1}
     lanes = armsim.simulate_many(scenario, {path: values}, overrides, measure=asked)

@@ -45,7 +45,7 @@ def test_a_name_is_made_of_any_file_name(file):
 @pytest.mark.parametrize(
     "file", [file for file in NAMES if file not in ("ä.yaml", "null.yaml", "1e3.yaml", ".hidden.yaml")]
 )
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_what_is_made_of_a_scenario_of_any_name_is_read_again(file, armsim, empty_folder):
     Path("in").mkdir()
     Path("in", file).write_text(SCENARIO)

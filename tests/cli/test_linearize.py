@@ -140,6 +140,7 @@ def test_the_period_is_the_scenarios_unless_given(armsim):
     assert "sampled  every 0.001 s, commands held in between\n" in armsim("linearize", "arm5_hold_pi").out
 
 
+@pytest.mark.slow
 def test_arrays_are_written_once(armsim, empty_folder):
     done = armsim("linearize", "arm5_hold_pi", "--lqr", "q=1,r=1", "-o", "linear.npz")
     assert done.code == 0

@@ -6,11 +6,13 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 import yaml
 
 SWING = ("plan", "pendubot_swingup")
 
 
+@pytest.mark.slow
 def test_it_prints_the_plan_and_writes_a_scenario_that_plays_it(armsim, empty_folder):
     ended = armsim(*SWING)
     assert ended.code == 0

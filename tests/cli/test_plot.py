@@ -19,6 +19,7 @@ def here(tmp_path, monkeypatch, armsim):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_pictures_are_called_after_what_they_show_and_kept(here, armsim):
     for command, name in ((("plot", "a"), "a.png"), (("draw", "arm5"), "arm5.png"), (("animate", "a/"), "a.gif")):
         done = armsim(*command)

@@ -8,6 +8,7 @@ import math
 import pytest
 
 
+@pytest.mark.slow
 def test_it_prints_where_joints_go_and_how_fast(armsim):
     done = armsim("reference", "arm5_move")
     assert (done.code, done.err) == (0, "")

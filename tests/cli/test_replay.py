@@ -138,6 +138,7 @@ def test_angles_are_shown_and_judged_in_degrees_if_that_is_wanted(ask):
     assert ask("replay", "out", "--deg").out.splitlines()[1] == "equal to the bit: 18 numbers at 501 instants"
 
 
+@pytest.mark.slow
 def test_the_drift_from_a_log_is_shown_in_degrees_if_that_is_wanted(ask):
     ask(*RECORD, "-o", "out", "-q")
     options = ("replay", "out/record.csv", "--robot", "arm5")
@@ -150,6 +151,7 @@ def test_the_drift_from_a_log_is_shown_in_degrees_if_that_is_wanted(ask):
     assert (first[0], first[2], first[4]) == ("R1", "deg", "deg")
 
 
+@pytest.mark.slow
 def test_a_replay_that_diverges_exits_with_3(ask):
     ask(*RECORD, "-o", "out", "-q")
     lost = ask("replay", "out", "--dt", "1e-3")

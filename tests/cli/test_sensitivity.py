@@ -20,6 +20,7 @@ ASKED = (
 )
 
 
+@pytest.mark.slow
 def test_derivatives_are_told_in_units_and_in_percent(armsim):
     done = armsim("sensitivity", "arm5_hold", *ASKED)
     assert (done.code, done.err) == (0, "")

@@ -382,6 +382,7 @@ def interrupted_run(start) -> tuple[int, str, str]:
     return begun.returncode, out, seen.decode()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_rows_and_marks_the_run(start, armsim, read_table, empty_folder):
     code, out, err = interrupted_run(start)
     assert code == 130

@@ -12,6 +12,7 @@ ASKED = ("tune", "arm5_hold", "--set", "duration=0.3", "--open", "control.kp", "
 TEST = ("--test", "payload.mass=0,4")
 
 
+@pytest.mark.slow
 def test_it_prints_where_the_numbers_hold_and_writes_a_scenario_that_runs(armsim, empty_folder):
     ended = armsim(*ASKED, *TEST, "-o", "t")
     assert ended.code == 0

@@ -29,6 +29,7 @@ def test_without_a_browser_the_address_is_told(armsim, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
+@pytest.mark.slow
 def test_ctrl_c_ends_serving_well_and_no_file_is_left(start, empty_folder):
     served = start("view", "rr", "--port", "0", python=("-c", HEEDING_CTRL_C))
     word, address, *rest = served.stdout.readline().split()

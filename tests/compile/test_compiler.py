@@ -106,6 +106,7 @@ def running(process: int) -> bool:
 
 
 @LINUX
+@pytest.mark.slow
 def test_ctrl_c_ends_a_compilation_and_its_process(ordered):
     ir, others = endless(), set(children(os.getpid()))  # what tests before this one have left running
 

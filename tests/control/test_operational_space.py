@@ -142,6 +142,7 @@ def scenario(control, robot="ur5e", q=None, duration=0.4, **more):
 GAINS = {"law": "computed_torque", "kp": [91, 51, 75, 5, 5, 5], "kd": [20, 20, 20, 5, 5, 5], "target": Q}
 
 
+@pytest.mark.slow
 def test_errors_of_position_decay_by_the_linear_equation_of_the_gains():
     start = [x + y for x, y in zip(Q, [0.1, -0.12, 0.06, 0.1, -0.1, 0.2], strict=True)]
     run = armsim.simulate(scenario(GAINS, q=start))

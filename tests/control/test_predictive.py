@@ -85,7 +85,7 @@ def test_without_active_limits_the_command_is_that_of_the_linear_quadratic_regul
 
 
 @pytest.mark.parametrize(("motor", "spring"), [(COIL, 30.0), (QUICK, 0.0), ({**COIL, "efficiency": 0.9}, 0.0)])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_with_an_inductance_it_is_that_of_positions_velocities_and_currents(motor, spring):
     """Of a gear's losses, which are left out without `creep`, nothing changes."""
     scenario, K = scenario_of(predictive(motor, spring)), regulator(*with_current(motor, 0.02, spring))
@@ -359,6 +359,7 @@ def test_a_recording_replays_to_the_bit(tmp_path):
     assert armsim.replay(tmp_path / "record").comparison.equal
 
 
+@pytest.mark.slow
 def test_commands_keep_to_their_limits_and_a_better_model_controls_better():
     heavy = {"mass": 1.0, "center": [0, 0, 0]}
     exact = armsim.simulate(two_link(duration=2.0, payload=heavy))

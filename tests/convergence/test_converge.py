@@ -76,6 +76,7 @@ def test_the_errors_of_the_hold_are_those_against_its_truth(method, accuracy, re
     assert found.cheapest(accuracy) is not None
 
 
+@pytest.mark.slow
 def test_the_errors_of_the_swing_are_those_against_quadruple_precision(reference):
     truth = reference("swing_truth")
     rows = np.flatnonzero(truth.columns["t_s"] <= 1.5)

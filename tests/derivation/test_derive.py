@@ -41,6 +41,7 @@ def test_the_double_pendulum_of_the_assignment_has_the_closed_form_of_its_own_co
     assert same(d.gravity, [[a4 * cos(q1) + a5 * cos(q1 + q2)], [a5 * cos(q1 + q2)]])
 
 
+@pytest.mark.slow
 def test_the_assignments_coriolis_matrix_has_the_right_forces_but_is_not_that_of_christoffel(derived):
     # it has 2 a2 s2 qd2 in its first row and half the terms in the second entry: the same C qd, but Mdot - 2 C is not skew
     a2, s2 = m2 * l1 * d2, sin(q2)
@@ -144,7 +145,9 @@ def test_kinematics_are_those_of_two_links_in_a_plane(derived):
     assert same(d.jacobian[:3, :], [[0, 0], [0, 0], [1, 1]])
 
 
-@pytest.mark.parametrize("name", ["two_link", "rr", "polar", "arm5", "branches", "jaws"])
+@pytest.mark.parametrize(
+    "name", ["two_link", "rr", "polar", "arm5", "branches", pytest.param("jaws", marks=pytest.mark.slow)]
+)
 def test_both_derivations_are_identical_polynomials_and_the_printed_program_is_the_engine(derived, name):
     checks = {check.what: check for check in derived(name).checks}
     assert checks["Newton-Euler and Lagrange"].how == "identical polynomials"
@@ -181,7 +184,7 @@ def test_an_arm_too_large_for_a_closed_form_gets_its_recursion_and_is_compared_a
 
 
 @pytest.mark.parametrize("name", ["arm5", "puma560"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_points_tell_a_small_fault_of_either_derivation(monkeypatch, name):
     arm = exact_arm(load_robot_file(name).document)
     assert agreement.compare_points(arm)[0].difference == 0.0

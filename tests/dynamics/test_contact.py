@@ -162,7 +162,7 @@ def incline(angle, mu, **keys):
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas", "rk4"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_block_below_the_angle_of_friction_stays_for_a_hundred_seconds(method):
     asked = incline(math.atan(0.3), {"static": 0.4, "kinetic": 0.2}, method=method, dt=1e-3, duration=100)
     run = armsim.simulate({**asked, "log": {"every": 10}})
@@ -413,7 +413,7 @@ def test_steps_without_contacts_while_all_are_far_change_nothing():
 
 
 @pytest.mark.parametrize("method", ["rk54", "rodas"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_candidates_that_stay_far_leave_no_trace_in_an_adaptive_run(method):
     """Nor do their anchors and coefficients: neither the steps that are chosen nor a bit of the motion."""
     friction = {"static": 0.5, "kinetic": 0.4}

@@ -166,6 +166,7 @@ def test_a_force_at_a_frame_is_felt_through_its_transposed_jacobian(engine):
     assert np.abs(np.subtract(run.qdd[0], forward_dynamics(arm, q, qd, [0.0] * 5))).min() > 1e-3
 
 
+@pytest.mark.slow
 def test_engines_and_lanes_agree_to_the_bit_on_a_force_that_follows_the_motion():
     force = at_tool("where(x_tool > wall, -k*(x_tool - wall), 0)", "2*vy_tool")
     asked = scenario(slider(), external=force, parameters={"wall": 0.3, "k": 1e4}, initial={"qd": [2]}, duration=0.2)

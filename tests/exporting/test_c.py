@@ -139,6 +139,7 @@ def test_a_library_is_compiled_here_or_a_way_to_get_a_compiler_is_told(tmp_path,
 
 
 @needs("gcc")
+@pytest.mark.slow
 def test_the_page_shows_what_is_written_and_its_first_program_holds_the_arm(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = PAGE.read_text(encoding="utf-8")

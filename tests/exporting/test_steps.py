@@ -33,7 +33,7 @@ def walk(steps: Steps, step, observe) -> None:
 
 @needs("gcc")
 @pytest.mark.parametrize("name", [*SCENARIOS, "ahead", "gripper", "large"])
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = c_library(exported(name, "c"), name)
     steps = Steps.of(scenarios[name])
@@ -48,7 +48,7 @@ def test_exported_c_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, 
 
 @needs("gfortran")
 @pytest.mark.parametrize("name", [*SCENARIOS, "gripper", "large"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_exported_fortran_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported):
     library = fortran_library(exported(name, "fortran"), name)
 
@@ -123,6 +123,7 @@ def test_questions_about_one_state_have_the_bits_of_the_library(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["everything", "large"])
+@pytest.mark.handful(1)
 def test_exported_python_takes_the_steps_of_machine_code_to_the_bit(name, scenarios, exported, monkeypatch):
     monkeypatch.syspath_prepend(str(exported(name, "python")))
     made = importlib.import_module(name)

@@ -113,6 +113,7 @@ def test_numbers_that_no_links_have_come_back_as_the_nearest_that_some_have(name
         assert off @ away > -0.1 * np.linalg.norm(off) * np.linalg.norm(away)
 
 
+@pytest.mark.slow
 def test_base_parameters_of_a_log_come_out_and_go_into_the_file(tmp_path):
     truth = plain(load_robot_file("two_link").document)
     file = copy.deepcopy(truth)

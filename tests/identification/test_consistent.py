@@ -32,6 +32,7 @@ def written(tmp_path_factory):
     return write_consistent("puma560", None, path), path
 
 
+@pytest.mark.slow
 def test_a_file_of_links_that_cannot_exist_becomes_one_of_links_that_can_with_the_same_torques(written):
     # the published link 3 has xx = 0.066 and yy = 0.0125 beside zz = 0.086, which no body has
     changed, path = written

@@ -82,7 +82,7 @@ def test_a_voltage_shows_of_torque_constant_resistance_and_viscous_friction_two_
 
 
 @pytest.mark.parametrize("rate", [100, 250])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_a_model_without_the_friction_of_the_arm_is_noticed(rate):
     """However few rows a window has."""
     found = found_of(logged(rod(), noise=1e-4, rate=rate), rod(0.05, None), ["joints[A].motor.Kp"])

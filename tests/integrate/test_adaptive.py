@@ -99,6 +99,7 @@ def test_the_error_of_a_pendulum_follows_the_tolerance_over_six_decades():
     assert abs(np.polyfit(np.log(tolerances), np.log(counts), 1)[0] + 1 / 5) < 0.03
 
 
+@pytest.mark.slow
 def test_the_error_of_the_free_swing_of_arm5_follows_the_tolerance_over_six_decades(arms, reference, drive):
     table = reference("swing_truth")
     arm = arms.bare(arms.shipped("arm5"))

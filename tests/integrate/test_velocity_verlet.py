@@ -33,6 +33,7 @@ def swing(t, y):
     return Motion(y.v, [-9.0 * sin(y.q[0])], [], [])
 
 
+@pytest.mark.slow
 def test_it_converges_at_order_two_with_forces_that_depend_on_velocity():
     # with the velocity at mid-step in the second kick it would be of order one
     start, counts = Motion([0.5], [0.3], [0.1], [0.0]), [50, 100, 200, 400]

@@ -173,6 +173,7 @@ def related(rng: np.random.Generator, relations: str, kinds: str = "RRRRRR"):
     return axes
 
 
+@pytest.mark.slow
 def test_a_general_arm_has_what_brute_force_finds():
     assert survey(np.random.default_rng(6), random_axes(np.random.default_rng(7), "RRRRRR"))[1] == 0
 

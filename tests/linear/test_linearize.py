@@ -214,7 +214,7 @@ def test_a_small_motion_follows_the_linear_equations():
 
 
 @pytest.mark.parametrize("period", [None, 0.01])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_gains_for_every_joint_hold_the_arm_where_it_is_in_a_simulation(period):
     lin = armsim.linearize("arm5_hold", at=5.0)
     regulator = lin.at_rest.lqr(q=100, r=1, period=period)

@@ -338,7 +338,7 @@ def test_keys_that_others_forbid_cannot_be_open_though_they_are_zero_now():
 
 
 @pytest.mark.parametrize("method", ["velocity_implicit", "rodas", "implicit_midpoint"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_numbers_that_are_zero_or_one_have_the_bits_of_the_numbers_written_in(method):
     step = {"method": method, "rtol": 1e-6} if method == "rodas" else {"method": method, "dt": 1e-3}
     values = {
