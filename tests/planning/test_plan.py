@@ -81,18 +81,22 @@ def test_limits_hold_between_knots(task, place):
     assert limit * (1 - 2e-3) < margin.greatest < limit * (1 + 1e-4)
 
 
-def test_limits_of_a_motor_bind_each_in_its_turn(task):
-    motor = {"Kp": 3.0, "Ke": 3.0, "Ra": 1.5, "gear": -2.0}
-    for quantity, limit, column in (
+@pytest.mark.parametrize(
+    ("quantity", "limit", "column"),
+    [
         ("current", 1.0, "current_x"),
         ("torque", 2.0, "tau_motor_x/(-2.0)"),
         ("speed", 3.5, "-2*qd_x"),
         ("voltage", 14.0, "voltage_x"),
-    ):
-        limits = {"voltage": 20.0, quantity: limit}
-        found = armsim.plan(task("time", of_joint={"motor": {**motor, "limits": limits}}, intervals=30))
-        assert found.status == "solved"
-        assert found.run.measure(f"max(abs({column}))") == pytest.approx(limit, rel=1e-6)
+    ],
+)
+@pytest.mark.handful(2)
+def test_each_limit_of_a_motor_binds(task, quantity, limit, column):
+    limits = {"voltage": 20.0, quantity: limit}
+    motor = {"Kp": 3.0, "Ke": 3.0, "Ra": 1.5, "gear": -2.0, "limits": limits}
+    found = armsim.plan(task("time", of_joint={"motor": motor}, intervals=30))
+    assert found.status == "solved"
+    assert found.run.measure(f"max(abs({column}))") == pytest.approx(limit, rel=1e-6)
 
 
 def test_a_voltage_that_rises_under_a_constant_torque_is_within_its_limit_to_the_end_of_each_interval(task):

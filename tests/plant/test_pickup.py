@@ -235,7 +235,7 @@ def test_a_payload_that_is_always_carried_has_the_bits_of_one_without_times():
 @pytest.mark.parametrize(
     "method", ["rk4", "rk54", pytest.param("rodas", marks=pytest.mark.slow), "implicit_midpoint", "semi_implicit_euler"]
 )
-@pytest.mark.handful(2)
+@pytest.mark.handful(1)
 def test_lanes_and_floats_have_the_bits_of_machine_code(method):
     robot, keys = ACTING["dry friction"]
     asked = scenario(robot, SOON, method, 5e-3, duration=0.2, **keys)

@@ -95,7 +95,7 @@ def test_along_the_axis_a_joint_transmits_what_acts_on_it_less_what_its_rotor_ta
 
 
 @pytest.mark.parametrize("method", ["rk4", "rodas", "rk54", "implicit_midpoint"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_forces_that_follow_the_motion_load_bearings_and_sensors_like_others(method, arm):
     run = armsim.simulate(scenario(method, external=[LAW, PULL]))
     robot = armsim.load_robot(run.scenario.file.robot.document)

@@ -241,6 +241,7 @@ def test_derivatives_under_wrenches_are_exact(arm3, method):
     assert np.abs(A - still).max() > 1e-6
 
 
+@pytest.mark.slow
 def test_derivatives_by_open_numbers_are_exact(arm5):
     paths = ["joints[R2].motor.Kp", "joints[R3].bodies[0].cylinder.mass", "payload.mass"]
     model = model_of(arm5, ("laden", "geared"), "semi_implicit_euler", open=paths)

@@ -66,6 +66,7 @@ def test_a_report_of_a_study_has_what_was_asked_its_failures_and_its_best_run(fo
     assert q == run.q.astype("<f4").tobytes()
 
 
+@pytest.mark.slow
 def test_another_measure_or_the_largest_makes_another_run_the_best(folder):
     done = [row for row in rows(folder) if row["status"] == "complete"]
     most = max(done, key=lambda row: float(row["peak_torque_elbow"]))

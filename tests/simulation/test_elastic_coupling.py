@@ -214,7 +214,9 @@ def test_a_run_begins_with_the_torque_that_holds_the_joint():
     np.testing.assert_allclose(run["q_R1_rad"], 0.0, atol=1e-12)
 
 
-def test_encoders_on_the_motor_measure_the_rotor():
+@pytest.mark.parametrize(("on", "column"), [("motor", "q_motor_R1_rad"), ("joint", "q_R1_rad")])
+@pytest.mark.handful(1)
+def test_encoders_on_the_motor_measure_the_rotor(on, column):
     # a spring of gain kp on the rotor alone, against one on the joint: the static twist under a load tells them apart
     arm = robot({"stiffness": 100.0, "damping": 3.0}) | {"gravity": [0, -9.81, 0]}
     control = {"law": "pd", "output": "torque", "kp": [50], "kd": [10], "target": [0.0]}
@@ -222,12 +224,11 @@ def test_encoders_on_the_motor_measure_the_rotor():
     def load(q):
         return MASS * 9.81 * LEVER * math.cos(q)
 
-    for on, column in (("motor", "q_motor_R1_rad"), ("joint", "q_R1_rad")):
-        given = scenario(arm, duration=8, control=control | {"encoder": {"on": on}}, integrator={"method": "rodas"})
-        run = armsim.simulate({key: value for key, value in given.items() if key != "inputs"})
-        q = run["q_R1_rad"][-1]
-        assert run[column][-1] == pytest.approx(-load(q) / 50, rel=1e-5)
-        assert run["q_motor_R1_rad"][-1] - q == pytest.approx(load(q) / 100, rel=1e-5)
+    given = scenario(arm, duration=8, control=control | {"encoder": {"on": on}}, integrator={"method": "rodas"})
+    run = armsim.simulate({key: value for key, value in given.items() if key != "inputs"})
+    q = run["q_R1_rad"][-1]
+    assert run[column][-1] == pytest.approx(-load(q) / 50, rel=1e-5)
+    assert run["q_motor_R1_rad"][-1] - q == pytest.approx(load(q) / 100, rel=1e-5)
 
 
 def test_friction_before_and_behind_the_coupling_sticks_by_itself():

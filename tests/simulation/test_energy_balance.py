@@ -58,7 +58,7 @@ def test_the_residual_falls_with_the_methods_order(method):
 
 
 @pytest.mark.parametrize("method", ADAPTIVE)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_the_residual_of_an_adaptive_method_falls_with_its_tolerance(method):
     # 3 to 13 J of work; 200 steps at least, whose errors add up
     for rtol in (1e-7, 1e-8, 1e-9):
@@ -188,6 +188,7 @@ def test_counting_work_changes_no_bit_of_the_motion(method, drive):
     assert len(counted.slots) == n + len(COUNTED)
 
 
+@pytest.mark.slow
 def test_both_engines_count_the_same_work():
     asked = {**DRIVEN, "duration": 0.1}
     assert audit("two_link_swing", asked) == audit("two_link_swing", asked, "python")

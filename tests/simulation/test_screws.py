@@ -167,7 +167,7 @@ def test_the_implicit_midpoint_lets_the_energy_of_screws_swing_and_falls_by_orde
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_the_audit_explains_the_energy_of_driven_screws_to_the_methods_order(method):
     torque = {"torque": ["20*sin(3*t)", "4*cos(5*t)", "-3*sin(4*t)", "2*cos(9*t)"]}
     pushes = [{"link": "J3", "point": [0.1, 0.2, 0.3], "force": [3, -2, 1], "moment": [0.3, 0.2, 0.5]}]

@@ -126,6 +126,7 @@ def test_a_drag_at_the_arm_pushes_its_tool_until_it_is_let_go(browser, live):
     assert browser.run(pushes) == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_force_of_the_scenario_is_drawn_while_it_acts(browser, tmp_path):
     armsim.view("two_link_hold", tmp_path / "page.html")
     sound(browser, tmp_path / "page.html")

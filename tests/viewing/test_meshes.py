@@ -52,6 +52,7 @@ def test_a_page_says_of_how_many_triangles_it_has_how_many_and_can_be_mailed(bro
     assert 5000 < left <= 20_000
 
 
+@pytest.mark.slow
 def test_a_run_is_shown_with_its_mesh_and_with_its_bodies_once_that_is_gone(browser, tmp_path):
     write(tmp_path / "box.stl", box([0.2, 0.4, 0.6]))
     robot = arm(visual={"mesh": str(tmp_path / "box.stl")})
