@@ -288,6 +288,7 @@ def test_a_batch_gives_every_state_what_it_gets_alone(method):
         assert model.step(states[k], inputs[k]).tolist() == together[k].tolist()
 
 
+@pytest.mark.slow
 def test_rodas_is_of_order_four_with_time_and_further_states():
     from armsim.expr import cos, sin
 

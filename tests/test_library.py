@@ -51,6 +51,7 @@ def test_import_armsim_imports_no_part_of_it_and_nothing_else():
 
 
 @pytest.mark.usefixtures("no_kernels")
+@pytest.mark.slow
 def test_simulate_imports_numpy_for_a_new_scenario_and_nothing_heavy_for_one_that_it_has_met():
     names = ("numpy", "scipy", "pydantic", "matplotlib", "sympy")
     run = "run = armsim.simulate('rr_config1', {'duration': 0.0404})"
@@ -99,6 +100,7 @@ def test_motor_demand_of_many_rows_is_that_of_each_brushes_included(tmp_path):
         assert (one[0][0], one[1][0]) == (voltage[row, 0], current[row, 0])
 
 
+@pytest.mark.slow
 def test_a_run_that_no_public_name_made_draws_itself():
     pytest.importorskip("matplotlib")
     text = "from armsim.simulation.simulate import simulate\nprint(type(simulate('two_link_hold', {'duration': 0.01}).plot()))"

@@ -31,8 +31,10 @@ def run():
     return armsim.simulate("arm5_hold", SHORT)
 
 
-def results(folder):
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
     """A result of everything in `armsim` that returns one, with the parts that people look at."""
+    folder = tmp_path_factory.mktemp("results")
     arm = armsim.load_robot("arm5")
     run = armsim.simulate("arm5_hold", SHORT)
     recording = armsim.record("arm5_hold", {**SHORT, "control.period": 1e-3})
@@ -62,8 +64,8 @@ def results(folder):
     ]
 
 
-def test_every_result_shows_itself_in_one_line(tmp_path):
-    for found in results(tmp_path):
+def test_every_result_shows_itself_in_one_line(results):
+    for found in results:
         text = repr(found)
         assert len(text) <= LINE, f"{type(found).__name__}: {len(text)} characters"
         assert "\n" not in text
@@ -90,8 +92,8 @@ class Cells(HTMLParser):
         self.texts.append(data)
 
 
-def test_every_result_shows_itself_as_the_terminal_does(tmp_path):
-    for found in results(tmp_path):
+def test_every_result_shows_itself_as_the_terminal_does(results):
+    for found in results:
         if not isinstance(found, Shown):
             continue
         texts = Cells(found._repr_html_()).texts

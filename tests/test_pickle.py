@@ -108,6 +108,7 @@ def test_copied_faults_say_the_same(way):
     assert len(copied.faults) == 2
 
 
+@pytest.mark.slow
 def test_another_process_answers_with_the_same_bits(pool):
     robot = armsim.load_robot("arm5")
     assert (

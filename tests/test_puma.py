@@ -101,6 +101,7 @@ def test_a_step_of_its_fall_takes_few_operations_unless_friction_changes_sides()
     assert step.flops() < 1200  # about 80 ns; the loop that searches the sides is a function of its own
 
 
+@pytest.mark.slow
 def test_python_floats_and_machine_code_give_the_same_bits_while_joints_slip_and_stick():
     short = {"duration": 0.008, "log.every": 1e-3}
     for name in ("puma560_fall", "puma560_hold"):

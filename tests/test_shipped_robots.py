@@ -176,6 +176,7 @@ def test_the_ur20_carries_its_box_within_its_limits():
     assert np.abs(run.q[-1] - np.radians([60, -80, 100, -110, -90, 60])).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_what_the_push_leaves_of_the_pandas_pose_is_within_its_friction():
     run = armsim.simulate("panda_push")
     arm, kp = run.scenario.arm, [150, 150, 150, 150, 60, 60, 30]
@@ -187,6 +188,7 @@ def test_what_the_push_leaves_of_the_pandas_pose_is_within_its_friction():
     assert 1e-3 < abs(error).max() < 1e-2
 
 
+@pytest.mark.slow
 def test_the_iiwa_hangs_by_what_its_feedforward_does_not_know():
     run = armsim.simulate("iiwa14_move")
     kp = np.array([4000, 4000, 2000, 2000, 1000, 500, 200])

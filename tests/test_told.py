@@ -82,6 +82,7 @@ def test_a_message_that_differs_is_shown_line_by_line_and_written_for_the_tests_
     assert blocks.read_text() == BLOCKS.replace("two\n  found: 1", "two\n  found: 2")
 
 
+@pytest.mark.slow
 def test_a_block_without_a_test_fails_where_all_tests_of_its_file_are_asked_for(run, change, blocks):
     change(', "two"', "")
     code, said = run()

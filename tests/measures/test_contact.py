@@ -42,6 +42,7 @@ def test_a_pendulum_is_at_a_soft_wall_for_an_elliptic_integral():
     assert run.measures["contact_time_tool_floor"] == pytest.approx(2 * math.sqrt(modulus) * ellipk(modulus), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_asking_for_it_changes_no_step_and_lanes_have_the_bits_of_single_runs(tmp_path):
     surface = {"stiffness": STIFF, "damping": DAMPING, "friction": {"static": 0.5, "kinetic": 0.4}}
     asked = scene(block("xz", (0, 0, -G)), surface, "rk54", 0.1, [0.0, 0.005], [0.3, -1.0])

@@ -81,6 +81,7 @@ def test_units_are_those_of_the_drives_and_a_run_that_nothing_drives_has_none(ar
     told(caught.value)
 
 
+@pytest.mark.slow
 def test_lanes_have_the_bits_of_single_runs():
     kp = [40.0, 60.0, 90.0]
     short = {"duration": 0.2, "log.every": 0.1}

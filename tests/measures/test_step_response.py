@@ -102,7 +102,7 @@ def test_a_joint_rises_from_its_first_tenth_to_its_first_nine_tenths_of_the_way(
 
 
 @pytest.mark.parametrize("zeta", [0.2, 0.7])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_errors_of_a_second_order_response_are_their_closed_forms(arms, given, gathered, zeta):
     # e'' + 2 zeta w e' + w² e = 0 from rest: by parts, the integrals of e² and of t e over all time
     w, A = 20.0, TARGET - START

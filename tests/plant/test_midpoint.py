@@ -103,6 +103,7 @@ def everything(arms) -> tuple[Plant, list[float], list[float]]:
     return plant, [0.1, 0.2, 0.3], [0.5, 0.6, 0.7]
 
 
+@pytest.mark.slow
 def test_it_converges_at_order_two_with_all_that_can_act_on_an_arm(arms, order, final):
     plant, q, qd = everything(arms)
     true = final(replace(plant, method="rk4"), q, qd, 8000, 0.25)

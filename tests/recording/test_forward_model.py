@@ -366,6 +366,7 @@ def test_arguments_that_are_of_no_use_are_refused(told):
             ForwardModel("arm5", dt=DT, method="rk54", **given)
 
 
+@pytest.mark.slow
 def test_a_batch_of_an_adaptive_model_is_its_arms_one_by_one():
     model = ForwardModel("arm5", dt=5e-3, method="rk54", rtol=1e-8)
     rng = np.random.default_rng(3)
@@ -419,7 +420,7 @@ def course(model, *under, steps=40) -> list[list[float]]:
 
 
 @pytest.mark.parametrize("method", ["semi_implicit_euler", "rk4", "velocity_implicit", "rk54", "rodas"])
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_numbers_left_open_give_the_bits_of_the_numbers_written_in(method):
     paths = [path for path in OPEN if method == "semi_implicit_euler" or "coulomb" not in path]  # takes long to trace
     values = [OPEN[path] for path in paths]
@@ -589,6 +590,7 @@ def test_wrenches_accelerate_as_the_jacobian_says():
         assert again[4:6] == pytest.approx(state[4:6], rel=1e-11)
 
 
+@pytest.mark.slow
 def test_a_step_under_a_wrench_is_simulate_to_the_bit():
     place = {"link": "R5", "point": [0.01, 0, 0.05], "axes": "local"}
     force, moment = [1.0, 2.0, -5.0], [0.1, 0.2, 0.3]
@@ -620,6 +622,7 @@ def test_currents_are_those_of_simulate(method):
         assert state[:-5].tolist() == plain.step(before[:-5], VOLTS).tolist()
 
 
+@pytest.mark.slow
 def test_currents_of_torques_are_the_motors_demand():
     robot = armsim.load_robot("arm5")
     model = ForwardModel(robot, DT, output="torque", currents=True)

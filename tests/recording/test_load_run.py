@@ -65,6 +65,7 @@ def test_a_run_comes_back_as_it_was_saved_and_is_saved_as_it_was(case, tmp_path)
     same(pickle.loads(pickle.dumps(found)), run)
 
 
+@pytest.mark.slow
 def test_a_table_in_pandas_is_that_of_the_run(tmp_path):
     pytest.importorskip("pandas")
     run = made("simulated")
@@ -79,6 +80,7 @@ def test_parquet_comes_back_to_the_bit(tmp_path):
     assert contents(found.save(tmp_path / "again")) == contents(tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_run_in_degrees_comes_back_in_radians_and_is_written_again_as_it_was(tmp_path):
     run = made("followed")
     found = armsim.load_run(run.save(tmp_path / "run", degrees=True))

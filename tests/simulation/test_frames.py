@@ -101,6 +101,7 @@ MEASURES = {
 }
 
 
+@pytest.mark.slow
 def test_formulas_name_frames_that_are_not_logged_and_have_the_bits_of_columns(run):
     rows = {name: find(run[column]) for name, (column, find) in MEASURES.items()}
     names = [*MEASURES, "pose_mid"]

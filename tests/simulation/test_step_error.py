@@ -170,6 +170,7 @@ def test_the_estimate_of_an_adaptive_run_is_the_error_of_a_smooth_motion(method,
     assert "by the run repeated with a tenth of the tolerance" in printed(run)
 
 
+@pytest.mark.slow
 def test_a_pulse_that_all_adaptive_steps_passed_over_is_told_of():
     # half a millisecond long and of 2000 N at 1 s: steps of rk54 are 10 ms there, a two hundredth of the run
     pulse = slide(initial={"q": [0]}, integrator={"method": "rk54"}, inputs={"torque": [PULSE]})

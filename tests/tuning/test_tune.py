@@ -59,6 +59,7 @@ def test_the_damping_that_is_found_is_the_itae_optimum_of_a_second_order_system(
     assert best.x == pytest.approx(0.7525, abs=1e-3)  # 1.505/2, not the 0.7 of Graham and Lathrop (1953)
 
 
+@pytest.mark.slow
 def test_gradients_find_several_gains_in_a_few_trials(joint):
     """Two gains, one by its logarithm, with a minimum inside the bounds: a tenth of the trials of the simplex."""
     asked = {"control.kp": "log:1:50", "control.kd": "0.2:5"}
@@ -119,6 +120,7 @@ def test_the_objective_is_what_sweep_measures_of_the_tuned_scenario(joint):
     assert mean.objective == math.fsum(swept["itae"]) / 4
 
 
+@pytest.mark.slow
 def test_conditions_bind_where_the_objective_would_go_beyond(joint):
     free = armsim.tune(joint(), {"control.kp": "1:50", "control.kd": "0.5:5"}, "itae", folder="a", trials=200)
     bound = armsim.tune(

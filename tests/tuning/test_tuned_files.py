@@ -103,7 +103,7 @@ def check_tuned(scenario, overrides=None) -> None:
 
 
 @pytest.mark.parametrize("kind", REFERENCES)
-@pytest.mark.handful(1)
+@pytest.mark.slow
 def test_references_stay_what_they_were(kind, mine):
     check_tuned(mine({**PD, **REFERENCES[kind]}))
 
@@ -120,6 +120,7 @@ def test_inputs_stay_what_they_were(kind, mine):
     check_tuned(mine({"law": "none"}, inputs=INPUTS[kind]))
 
 
+@pytest.mark.slow
 def test_what_is_set_from_outside_is_written_too(mine):
     control = {**PD, "reference": {"csv": "moves.csv"}, "model": "other.yaml", "feedforward": "gravity"}
     check_tuned(mine({**PD, "target": [0, 0]}), {"control": {"output": "torque", **control}})
