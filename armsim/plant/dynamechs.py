@@ -108,21 +108,14 @@ class DynaMechsPlant(Plant):
         """The arm without its motors, whose rotor inertia is added as `flywheels`."""
         return self.arm.map_links(lambda link: replace(link, motor=None))
 
-    @cached_property
-    def slots(self) -> tuple[str, ...]:
-        """Those of the plain plant, then for every joint whether it is stuck (1 or 0), and its velocity a step before."""
-        names = [joint.name for joint in self.arm.joints]
-        return (*super().slots, *(f"stuck_{name}" for name in names), *(f"before_{name}" for name in names))
+    def remembered(self, qd: Scalars) -> dict[str, Scalar]:
+        """For every joint whether it is stuck (1 or 0), and its velocity a step before.
 
-    def initial_state(self, q: Scalars, qd: Scalars, landing: Scalar = 0.0) -> list[Scalar]:
-        """All joints begin held, as in DynaMechs; one that moves, or is driven hard enough, is free at once."""
-        n = self.arm.n
-        return [*super().initial_state(q, qd)[: len(self.slots) - 2 * n], *[1.0] * n, *qd]
-
-    def sample(self, t: Scalar, state: Scalars) -> list[Scalar]:
-        """As of the plain plant; flags and previous velocities stay."""
-        n = self.arm.n
-        return [*super().sample(t, state), *state[-2 * n :]]
+        All joints begin held, as in DynaMechs; one that moves, or is driven hard enough, is free at once.
+        """
+        names = self.arm.joint_names
+        before = {f"before_{name}": v for name, v in zip(names, qd, strict=True)}
+        return {**{f"stuck_{name}": 1.0 for name in names}, **before}
 
     def step(self, t: Scalar, state: Scalars, dt: Scalar) -> list[Scalar]:
         """The state one step later, all of it advanced with the rates at its beginning."""
@@ -135,14 +128,10 @@ class DynaMechsPlant(Plant):
             control=x.control if self.sampled else self._clamped(advanced(x.control, dt, rates.control)),
             held=x.held,
             currents=[],
-            memory=[],
+            memory=[*now.stuck, *now.qd],
             works=None if x.works is None else advanced(x.works, dt, powers(now.torques, x.qd, 0.0, self.loads.others)),
         )
-        return [*after.flat(), *now.stuck, *now.qd]
-
-    def parts(self, state: Scalars) -> State:
-        """Those of the plain plant."""
-        return super().parts(state[: -2 * self.arm.n])
+        return after.flat()
 
     def motion(self, t: Scalar, state: Scalars) -> tuple[Scalars, Scalars, list[JointTorque]]:
         """Velocities, accelerations and torques that act from time t on."""
@@ -160,7 +149,7 @@ class DynaMechsPlant(Plant):
     def _evaluate(self, t: Scalar, state: Scalars) -> Evaluation:
         n = self.arm.n
         parts = self.parts(state)
-        flags, before = list(state[-2 * n : -n]), list(state[-n:])
+        flags, before = parts.memory[:n], parts.memory[n:]
         crossed = [v * old < 0.0 for v, old in zip(parts.qd, before, strict=True)]
         qd = zero_where(crossed, parts.qd)
         stuck = [where(c, 1.0, flag) for c, flag in zip(crossed, flags, strict=True)]

@@ -1,8 +1,8 @@
 """The plant: an arm with its drives, its command and its integrator, as pure functions of time and state.
 
 State is a flat list of scalars with named slots: joint positions, joint velocities, what the controller remembers, where the
-command is sampled the commands held since the last sample, armature currents of motors with an inductance, the memory of
-step-size control, on request the work done so far, how far an adaptive method has run ahead, the states of contacts with
+command is sampled the commands held since the last sample, armature currents of motors with an inductance, what steps
+remember, on request the work done so far, how far an adaptive method has run ahead, the states of contacts with
 friction, temperatures of windings that act on their resistance, and how far contacts were apart. Inside it is a
 `armsim.plant.state.State`.
 """
@@ -154,7 +154,8 @@ class Plant:
         names, moving = self.arm.joint_names, self.arm.mechanism.joint_names
         control = [] if self.command is None else self.command.slots(names)
         held = names if self.sampled else []
-        parts = (control, held, [names[i] for i in self.inductive], self.integrator.memory, self.works)
+        memory = tuple(self.remembered([0.0] * self.arm.n))
+        parts = (control, held, [names[i] for i in self.inductive], memory, self.works)
         clearance = (
             ("clearance", *(f"clearance_{name}" for name in moving), "clearance_since") if self.remembers else ()
         )
@@ -194,7 +195,7 @@ class Plant:
             control=Memory() if self.command is None else self.command.begin(),
             held=[0.0] * (self.arm.n if self.sampled else 0),
             currents=[0.0] * len(self.inductive),
-            memory=[0.0] * len(self.integrator.memory),
+            memory=[*self.remembered(qd).values()],
             works=Works(0.0, 0.0, 0.0, 0.0, others=dict.fromkeys(self.loads.others, 0.0)) if self.audit else None,
             contacts=self.loads.contacts.begin(q),
             windings=self.loads.windings.begin,
@@ -203,6 +204,10 @@ class Plant:
         if self.ahead:
             x.ahead = Ahead.landed(landing, self.motion_of(x), self.integrator.coefficients, len(self.loads.latched))
         return x
+
+    def remembered(self, qd: Scalars) -> dict[str, Scalar]:
+        """What steps remember at the start, at joint velocities qd [rad/s or m/s], by the names of its slots."""
+        return dict.fromkeys(self.integrator.memory, 0.0)
 
     def _wound(self, q: Scalars) -> Scalars:
         """The positions of the rotors whose couplings hold their joints at rest at q [rad or m]."""

@@ -38,7 +38,7 @@ class State:
         control: What the controller remembers.
         held: Commands held since the last sample [V, N·m or N].
         currents: Armature currents of the motors that have an inductance [A].
-        memory: The state of step-size control.
+        memory: What steps remember, such as step-size control.
         works: Work done on the arm since the start [J]; None where it is not counted.
         ahead: How far the integrator has run ahead; None where it lands on every step.
         contacts: The further states of contacts, by name; those that they had when `clearance` was seen, if that is above 0.
@@ -79,7 +79,7 @@ class State:
             control: Names of what the controller remembers.
             held: Names of the joints whose commands are held.
             inductive: Names of the joints whose current is a state.
-            memory: Names of the integrator's memory.
+            memory: Names of what steps remember.
             works: Names of the works that are counted.
         """
         return (

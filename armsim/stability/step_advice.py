@@ -133,8 +133,8 @@ def _pushes(scenario: Scenario, plant: Plant) -> list[Push]:
 
 def _torques(plant: Plant, t: float, q: Sequence[float], qd: Sequence[float]) -> list[JointTorque]:
     """The loads on every joint at a time [s], after a sample."""
-    state = plant.sample(t, plant.initial_state(q, qd))
-    return plant.torques(t, state)
+    x = plant.parts(plant.sample(t, plant.initial_state(q, qd)))
+    return plant.loads.torques(t, plant.motion_of(x), plant.held(t, x))
 
 
 def _opposed(plant: Plant, q: Sequence[float], i: int, push: Push) -> float:
