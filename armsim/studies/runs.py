@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice, product
@@ -24,7 +23,7 @@ from armsim.errors import ArmsimError, FileFaults, UsageError, spelled
 from armsim.files.faults import listed
 from armsim.files.nodes import Place, clipped
 from armsim.formulas.values import Drawn, Value, Values, first_value, written_value
-from armsim.loading import Scenario, build_scenario, load_scenario_file
+from armsim.loading import Scenario, build_scenario
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.open_numbers import OpenNumbers, open_numbers
 from armsim.loading.settle import is_structure
@@ -36,6 +35,7 @@ from armsim.simulation.loop_plan import plant_of_run
 from armsim.stability.method_choice import with_method
 from armsim.studies.design import Design
 from armsim.studies.study import Study
+from armsim.studies.study_file import can_be_open, open_value
 
 USUAL = ("iae", "settling_time", "overshoot")  # measures where none is asked for, under feedback to a goal
 USUAL_OTHERS = ("pose", "energy")
@@ -204,15 +204,11 @@ class StudyRuns:
         refused: ArmsimError | None = None
         for words in written:
             before = {**self._study.overrides, **words}
+            writable = not isinstance(values, Drawn)
             try:
-                open_numbers(self._study.scenario, {path: self._open_value(path)}, before)
-                return True
+                return can_be_open(self._study.scenario, {path: self._first[path]}, before, writable)
             except ArmsimError as error:
                 refused = refused or error
-                if isinstance(error, UsageError) and not isinstance(values, Drawn):
-                    with suppress(ArmsimError):
-                        load_scenario_file(self._study.scenario, {**before, path: written_value(self._first[path])})
-                        return False
         assert refused is not None  # there is at least one combination of words, that of none
         raise _as_varied(refused, [path, *(path for words in written for path in words)])
 
@@ -253,7 +249,8 @@ class StudyRuns:
         """
         written = {path: written_value(value) for path, value in zip(self.structural, key, strict=True)}
         overrides = {**self._study.overrides, **written}
-        made = open_numbers(self._study.scenario, {path: self._open_value(path) for path in self._open}, overrides)
+        numbers = {path: open_value(self._first[path]) for path in self._open}
+        made = open_numbers(self._study.scenario, numbers, overrides)
         for path, indices in made.asked.items():
             value, many = self._first[path], len(indices)
             if isinstance(value, tuple) and len(value) != many:
@@ -261,11 +258,6 @@ class StudyRuns:
                 raise UsageError.of(path, f"values for {counted(many, 'number')}", found, mend)
         self._structures[key] = made
         return made
-
-    def _open_value(self, path: str) -> Any:
-        """The value of the first run; see `open_numbers`."""
-        value = self._first[path]
-        return [list(value)] if isinstance(value, tuple) else value
 
     def _structure(self, key: tuple[Value, ...]) -> OpenNumbers | str:
         """A scenario with its structure, or why there is none."""

@@ -162,9 +162,8 @@ def _check_paths(study: StudyFile, key: str, root: Map, report: Report) -> None:
     words = _words_that_do(study, {path: of.values for path, of in structure.items()}, root, report)
     if words is None:
         return
-    for path, of in vary.items():
-        if path not in structure:
-            _check_path(study, key, report, {path: first_value(of)}, words)
+    numbers = {path: first_value(of) for path, of in vary.items() if path not in structure}
+    _check_numbers(study, key, report, numbers, words)
 
 
 def _words_that_do(
@@ -201,8 +200,7 @@ def _check_sought(study: StudyFile, root: Map, report: Report, sound: bool) -> N
     sought: dict[str, Interval] = tune.open
     study.places.update({path: place for path, (place, _) in _at(root, "tune.open").entries.items()})
     if sound:
-        for path, interval in sought.items():
-            _check_path(study, "tune.open", report, {path: interval.at(0.5)})
+        _check_numbers(study, "tune.open", report, {path: interval.at(0.5) for path, interval in sought.items()})
     stages = tune.stages or [list(sought)]
     for path in sought:
         if not any(path in stage for stage in stages):
@@ -216,28 +214,52 @@ def _check_sought(study: StudyFile, root: Map, report: Report, sound: bool) -> N
                 report.add(place, f"tune.stages[{i}][{k}]", "a path of `open`", clipped(path), mend)
 
 
-def _check_path(study: StudyFile, key: str, report: Report, varied: Overrides, words: Overrides | None = None) -> None:
-    """Report a path at which there is nothing that can be varied.
+def _check_numbers(
+    study: StudyFile, key: str, report: Report, varied: Mapping[str, Value], words: Overrides | None = None
+) -> None:
+    """Report paths at which there is nothing that can be varied; each is looked at alone where not all can be open together.
 
     Args:
         study: The study.
-        key: Where the path stands.
-        report: Takes the fault.
-        varied: The path, with a value of it.
+        key: Where the paths stand.
+        report: Takes the faults.
+        varied: Paths, with a value of each.
         words: With which the scenario can be run; with them a value may also be written in.
     """
-    ((path, value),) = varied.items()
-    before, written = {**study.overrides, **(words or {})}, words is not None
+    before, writable = {**study.overrides, **(words or {})}, words is not None
+    with contextlib.suppress(ArmsimError):
+        can_be_open(study.scenario, varied, before)
+        return
+    for path, value in varied.items():
+        try:
+            can_be_open(study.scenario, {path: value}, before, writable)
+        except ArmsimError as error:
+            found = " ".join(str(error).split()) if isinstance(error, UsageError) else error.args[0][0].found
+            what = f"a number{', or a key,' if writable else ''} of the scenario or of its robot"
+            report.add(study.places[path], f"{key}.{path}", what, found.removeprefix(f"{path}: "), "correct the path")
+
+
+def can_be_open(scenario: Given, varied: Mapping[str, Value], before: Overrides, writable: bool = False) -> bool:
+    """Whether numbers can be left open, with values set before; if not, they can be written in, where that will do.
+
+    Raises:
+        ArmsimError: They can neither; says why they cannot be open.
+    """
     try:
-        open_numbers(study.scenario, {path: [list(value)] if isinstance(value, tuple) else value}, before)
-    except ArmsimError as error:
-        if written:
-            with contextlib.suppress(ArmsimError):
-                load_scenario_file(study.scenario, {**before, path: written_value(value)})
-                return
-        found = " ".join(str(error).split()) if isinstance(error, UsageError) else error.args[0][0].found
-        what = f"a number{', or a key,' if written else ''} of the scenario or of its robot"
-        report.add(study.places[path], f"{key}.{path}", what, found.removeprefix(f"{path}: "), "correct the path")
+        open_numbers(scenario, {path: open_value(value) for path, value in varied.items()}, before)
+    except ArmsimError:
+        if not writable:
+            raise
+        with contextlib.suppress(ArmsimError):
+            load_scenario_file(scenario, {**before, **{path: written_value(value) for path, value in varied.items()}})
+            return False
+        raise
+    return True
+
+
+def open_value(value: Value) -> Any:
+    """The value of one run, as `open_numbers` takes it."""
+    return [list(value)] if isinstance(value, tuple) else value
 
 
 def _moved(fault: Fault, root: Map) -> Fault:

@@ -12,8 +12,10 @@ from scipy import stats
 from scipy.stats import qmc
 
 import armsim
+import armsim.loading.open_numbers as open_numbers_module
 from armsim.errors import ArmsimError, FileFaults, UsageError
 from armsim.formulas.values import Drawn, Listed, parse_values
+from armsim.studies import study_file
 from armsim.studies.design import Design
 from armsim.studies.runs import StudyRuns
 from armsim.studies.study import Study
@@ -35,6 +37,23 @@ def test_logarithmic_points_are_at_equal_ratios_ends_included():
     values = parse_values("log:1:100:9").values
     np.testing.assert_allclose(values, np.geomspace(1, 100, 9), rtol=1e-14)
     assert (values[0], values[-1]) == (1.0, 100.0)
+
+
+def test_a_study_file_loads_its_scenario_as_often_for_many_paths_as_for_one(monkeypatch):
+    load, loaded = study_file.load_scenario_file, []
+    for module in (study_file, open_numbers_module):
+        monkeypatch.setattr(module, "load_scenario_file", lambda *given: loaded.append(given) or load(*given))
+
+    def loads(vary):
+        loaded.clear()
+        load_study_file({"format": "armsim/study/1", "scenario": "arm5_hold", "vary": vary, "measure": ["iae"]})
+        return len(loaded)
+
+    paths = [f"control.kp[{i}]" for i in range(5)]
+    assert loads({paths[0]: "10:20:2"}) == loads(dict.fromkeys(paths, "10:20:2")) == 2
+    with pytest.raises(FileFaults, match=r"vary\.control\.kp\[9\]") as refused:
+        loads({**dict.fromkeys(paths, "10:20:2"), "control.kp[9]": "1:2:2"})
+    assert len(refused.value.faults) == 1  # of paths that cannot be open together each is looked at alone
 
 
 def test_lists_have_numbers_formulas_and_words():
