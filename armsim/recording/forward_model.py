@@ -152,13 +152,13 @@ class ForwardModel:
         self.slots = self._functions.vector.names
         self._n, self._size = self.arm.n, len(self.slots)
         self._batches: dict[str, BatchKernel] = {}
-        self._derived: dict[str, Callable[..., Array]] = {}
+        self._singles: dict[str, Callable[..., Array]] = {}
         self._rollouts: dict[str | tuple[str, ...], MeasuredRollout] = {}
 
     def __getstate__(self) -> object:
         """Without what is compiled or traced: kernels are fetched again."""
         kept = {key: x for key, x in vars(self).items() if key != "_once"}
-        return {**kept, "_batches": {}, "_derived": {}, "_rollouts": {}}
+        return {**kept, "_batches": {}, "_singles": {}, "_rollouts": {}}
 
     def __repr__(self) -> str:
         return f"ForwardModel({self.arm.name}, dt={self.dt!r}, method={self.method!r}, output={self.output!r})"
@@ -254,17 +254,22 @@ class ForwardModel:
             if type(values) is list:
                 values = doubles("d", values)
         except (TypeError, OverflowError):  # several rows, or no numbers
-            return self._step_other(state, inputs, values, wrench)
+            return self._other("step", state, inputs, values, wrench)
         one = self._functions.more and getattr(state, "ndim", 1) == 1  # a batch asks for no code of single steps
-        return (self._once if one else self._step_other)(state, inputs, values, wrench)
+        return self._once(state, inputs, values, wrench) if one else self._other("step", state, inputs, values, wrench)
 
     @cached_property
     def _once(self) -> Callable[..., Array]:
         """The compiled single step."""
-        return self._single("step", self._step_other)
+        return self._single("step")
 
-    def _single(self, name: str, other: Callable[..., Array]) -> Callable[..., Array]:
-        """A function of `traced` that begins with the state after a step, compiled for one arm; `other` takes all else."""
+    def _single(self, name: str) -> Callable[..., Array]:
+        """A function of `traced` that begins with the state after a step, compiled once for one arm."""
+        if name not in self._singles:
+            self._singles[name] = self._compiled(name)
+        return self._singles[name]
+
+    def _compiled(self, name: str) -> Callable[..., Array]:
         vector, size, traced = self._vector, self._size, self.traced(name)
         limits = bounds(vector.plant)
         magnitudes = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
@@ -274,23 +279,29 @@ class ForwardModel:
         def refused(bad: int, *given: Any) -> Diverged | None:
             return self._divergence(bad, *given) if bad < size else None  # a derivative may be infinite
 
-        kernel = StepKernel(call, size, self._n, size + more, other, refused)
+        kernel = StepKernel(call, size, self._n, size + more, partial(self._other, name), refused)
         return (
             open_step(kernel, len(self._functions.places), self._numbers)
             if self._functions.more
             else plain_step(kernel)
         )
 
-    def _step_other(
-        self, state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None = None, wrench: ArrayLike | None = None
+    def _other(
+        self,
+        name: str,
+        state: ArrayLike,
+        inputs: ArrayLike,
+        values: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
     ) -> Array:
-        """A step from arguments that are not buffers of doubles, or have several rows."""
-        one, arrays = self._arguments("step", state, inputs, values, wrench)
+        """A function of `traced` from arguments that are not buffers of doubles, or have several rows."""
+        one, arrays = self._arguments(name.removesuffix(" by values"), state, inputs, values, wrench)
         if not one:
-            return evaluate(self._batch("step"), list(arrays.values()), self._threads)
+            least = LEAST if name == "step" else LEAST_DIFFERENTIATED
+            return evaluate(self._batch(name), list(arrays.values()), self._threads, least)
         if "wrench" in arrays:
             arrays["wrench"] = arrays["wrench"].reshape(-1, 6)
-        return self._once(**arrays)
+        return self._single(name)(**arrays)
 
     def _arguments(
         self, name: str, state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None, wrench: ArrayLike | None
@@ -340,36 +351,13 @@ class ForwardModel:
             Diverged: As of `step`.
         """
         name = "derivatives by values" if by_values else "derivatives"
-        if name not in self._derived:
-            self._derived[name] = self._single(name, partial(self._derived_other, name))
-        if self._functions.more:
-            found = self._derived[name](state, inputs, values, wrench)
-        elif values is None and wrench is None:
-            found = self._derived[name](state, inputs)
-        else:
-            found = self._derived_other(name, state, inputs, values, wrench)
+        found = self._single(name)(state, inputs, values, wrench)
         first, k, rows = self._size, len(self._vector.carried), found.shape[:-1]
         parts = [found[..., :first]]
         for width in self._functions.differentiated(name).values():
             parts.append(found[..., first : first + k * width].reshape(*rows, k, width))
             first += k * width
         return tuple(parts)
-
-    def _derived_other(
-        self,
-        name: str,
-        state: ArrayLike,
-        inputs: ArrayLike,
-        values: ArrayLike | None = None,
-        wrench: ArrayLike | None = None,
-    ) -> Array:
-        """Derivatives from arguments that are not buffers of doubles, or have several rows."""
-        one, arrays = self._arguments("derivatives", state, inputs, values, wrench)
-        if not one:
-            return evaluate(self._batch(name), list(arrays.values()), self._threads, LEAST_DIFFERENTIATED)
-        if "wrench" in arrays:
-            arrays["wrench"] = arrays["wrench"].reshape(-1, 6)
-        return self._derived[name](**arrays)
 
     def rollout(
         self,

@@ -60,20 +60,22 @@ def plain_step(kernel: StepKernel) -> Callable[..., Array]:
         # mypy does not know that arrays are buffers
         return memoryview(arguments[:size]), memoryview(arguments[size:]), results, *addresses  # type: ignore[arg-type]
 
-    def once(state: ArrayLike, inputs: ArrayLike) -> Array:
+    def once(
+        state: ArrayLike, inputs: ArrayLike, values: ArrayLike | None = None, wrench: ArrayLike | None = None
+    ) -> Array:
         try:
             own = rooms.pop()
         except IndexError:
             own = room()
         state_in, inputs_in, results, arguments_at, results_at = own
         try:
-            if type(state) not in PLAIN or type(inputs) not in PLAIN:
+            if type(state) not in PLAIN or type(inputs) not in PLAIN or values is not None or wrench is not None:
                 raise TypeError
             state_in[:] = state  # type: ignore[assignment]  # what is no buffer of doubles of that shape raises
             inputs_in[:] = inputs  # type: ignore[assignment]  # likewise
         except (TypeError, ValueError, OverflowError):
             rooms.append(own)
-            return other(state, inputs)
+            return other(state, inputs, values, wrench)
         bad = call(arguments_at, results_at)
         after: Array = results.copy()
         error = refused(bad, after[bad], list(state_in), list(inputs_in)) if bad >= 0 else None
