@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from armsim.batches import block as block_module
+from armsim.batches.block import LaneRows
 from armsim.clock import Clock
 from armsim.plant import Plant
 from armsim.simulation import runner as runner_module
 from armsim.simulation.engine import NativeEngine
 from armsim.simulation.loop_plan import LoopPlan
-from armsim.simulation.runner import Job, RowSpace, Runner
+from armsim.simulation.runner import DOUBLE, Job, Numbers, RowSpace, Runner
+from armsim.stability.divergence import LAST_STEPS
 
 
 class Counting:
@@ -195,3 +201,119 @@ def test_the_row_of_the_end_leaves_the_run_as_it_is(arms):
     row = [*runner.row().run(0)]
     assert row[:2] == before[0][:2]
     assert (runner.state, [*runner.lanes.kept.run(0)], runner.done) == (*before, 20)
+
+
+# rows, samples and results
+
+
+class Writing(Counting):
+    """Counts by ones, and writes rows of nothing but a run's thousands and its count."""
+
+    def run(self, lanes, blocks, first, last, clock, space):
+        columns = len(self.plan.columns)
+        for i, block in enumerate(blocks):
+            at, runs = space.address + DOUBLE * i * space.apart, range(block * self.width, (block + 1) * self.width)
+            lanes.reached[block] = last
+            for k in range(first, last):
+                counts = [lanes.state.run(run)[0] for run in runs]
+                if k % clock.log_every == 0:
+                    row = [1000.0 * run + count for run, count in zip(runs, counts, strict=True)] * columns
+                    (ctypes.c_double * len(row)).from_address(at)[:] = row
+                    at += DOUBLE * len(row)
+                after = lanes.after.block(block)
+                after[:] = lanes.state.block(block)
+                after[: self.width] = memoryview(np.array([count + 1.0 for count in counts]))
+                if any(self.step(k, run) and lanes.live[run] for run in runs):
+                    for run in runs:
+                        lanes.after.run(run)[0] = math.nan if self.step(k, run) else counts[run - runs[0]] + 1.0
+                    lanes.reached[block] = k
+                    break
+                lanes.state.block(block)[:] = after
+
+
+def rows_of(plan, clock, ends, count, width, monkeypatch):
+    """The rows of runs that leave their bounds at given steps, five rows a stretch."""
+    monkeypatch.setattr(block_module, "ROOM", 5 * -(-count // width) * width * len(plan.columns) * DOUBLE)
+    engine = Writing(plan, lambda k, run: ends.get(run) == k, width)
+    runner = Runner(engine, Job(plan, clock, start=[0.0] * len(plan.plant.slots), count=count))
+    log = LaneRows(runner, count)
+    assert log.at_once == 5
+    for _ in runner.until(clock.steps, log):
+        pass
+    return runner, log.end(np.frombuffer(runner.lanes.live, dtype=bool)[:count])
+
+
+def test_every_run_has_its_own_rows_wherever_others_leave_their_bounds(plan, monkeypatch):
+    ends = {1: 3, 4: 25, 5: 25, 7: 26}
+    runner, rows = rows_of(plan, Clock(1, 1000, 40, log_every=2), ends, 9, 2, monkeypatch)
+    for run in range(9):
+        last = ends.get(run, 40)
+        expected = [1000.0 * run + k if k <= last else math.nan for k in range(0, 41, 2)]
+        np.testing.assert_array_equal(rows[run].T, [expected] * len(plan.columns), str(run))
+    assert {runner.lanes.state.run(run)[0] for run in range(9) if run not in ends} == {40.0}
+
+
+def test_where_all_runs_leave_their_bounds_the_steps_are_those_of_the_last(plan):
+    runner = runner_of(plan, lambda k, run: k == 3 + 4 * run, count=2)
+    carry(runner, 100)
+    assert (runner.done, runner.lanes.alive) == (7, False)
+
+
+def test_as_many_states_are_recomputed_as_a_diagnosis_looks_at(plan):
+    for left in (LAST_STEPS, LAST_STEPS + 300, 5 * LAST_STEPS):
+        runner = runner_of(plan, lambda k, run, left=left: k == left)
+        for last in (500, 700, 900, 10**5):
+            carry(runner, last)
+        assert [state[0] for state in runner.approach()] == [*map(float, range(left - LAST_STEPS, left + 1))]
+
+
+def sampled(plan, noted):
+    """The plan with commands that are sampled outside of the loop: nothing changes, but the times are noted."""
+
+    class Sampled(Plant):
+        def sample(self, t, state):
+            noted.append(t)
+            return [*state]
+
+    return replace(plan, plant=Sampled(plan.plant.arm, None), sampled_outside=True)
+
+
+def test_samples_that_the_loop_does_not_take_are_taken_at_their_times_and_rows_go_on(plan, monkeypatch):
+    noted, checked = [], []
+    law = SimpleNamespace(check_repeated=lambda found, again, at: checked.append(at))
+    monkeypatch.setattr("armsim.simulation.loop_plan.law_of", lambda plant: law)
+    clock = Clock(1, 1000, 70, sample_every=10, log_every=3)
+    _, rows = rows_of(sampled(plan, noted), clock, {}, 1, 1, monkeypatch)
+    assert rows[0, :, 0].tolist() == [float(k) for k in range(0, 70, 3)]
+    assert sorted({*noted}) == [k / 100 for k in range(7)]
+    assert checked == [f" at t = {k / 100:g} s" for k in (0, 1, 2, 4)]  # samples 0, 1, 2 and 4 twice
+
+
+def test_measures_end_with_the_sample_that_is_due_and_the_run_stays_before_it(plan, monkeypatch):
+    ended = []
+
+    def finish(self, lanes, t, due):
+        ended.append((lanes, t, due))
+        zeros = Numbers(1, len(self.plan.results), 1)
+        zeros.fill([-0.0] * len(self.plan.results))
+        return zeros
+
+    monkeypatch.setattr(Counting, "finish", finish)
+    noted = []
+    for own in (plan, sampled(plan, noted)):
+        job = Job(own, Clock(1, 1000, 100, sample_every=4), start=[0.0] * len(own.plant.slots))
+        runner = Runner(Counting(own), job)
+        for last in (7, 8):
+            carry(runner, last)
+            assert {math.copysign(1.0, x) for x in runner.results.values()} == {1.0}
+        assert ended[-1][1:] == (8e-3, own is plan)
+        assert (ended[-1][0] is runner.lanes) == (own is plan)
+    assert ended[0][1:] == (7e-3, False)
+    assert noted[-1] == 8e-3
+
+
+def test_numbers_of_all_runs_are_those_that_they_are_given():
+    numbers = Numbers(3, 4, 2)
+    numbers.scatter(memoryview(np.arange(10.0)), 2)  # five runs
+    numbers.fill([7.0, 8.0], 2)
+    assert [[*numbers.run(run)] for run in range(5)] == [[2.0 * run, 2.0 * run + 1, 7.0, 8.0] for run in range(5)]
