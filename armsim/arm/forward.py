@@ -10,7 +10,7 @@ from armsim.actuation import driven, motor_demands
 from armsim.dynamics import crba
 from armsim.errors import UsageError
 from armsim.expr import Scalars
-from armsim.loading.voltage import voltage_refusal
+from armsim.loading.voltage import check_motors
 from armsim.model import Arm
 from armsim.plant import accelerations
 
@@ -56,14 +56,7 @@ def forward(
     elif torque is not None:
         raise UsageError.of("torque or voltage", "one of them", "both", "leave one out")
     else:
-        refused = voltage_refusal(arm)
-        if refused is not None:
-            raise UsageError.of(
-                "voltage",
-                refused.expected,
-                refused.found,
-                f"give torques instead, or {refused.mend.removeprefix('give ')} in the robot file",
-            )
+        check_motors(arm, "voltage", "voltage", ", or give torques instead")
         states = zip(arm.joints, voltage, q, qd, strict=True)
         drives = [driven(joint, "voltage", u, q_i, qd_i) for joint, u, q_i, qd_i in states]
         tau, volts, amperes = ([getattr(drive, key) for drive in drives] for key in ("motor", "voltage", "current"))

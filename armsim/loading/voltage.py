@@ -1,11 +1,15 @@
-"""Whether voltages can drive an arm, and the refusal if they cannot."""
+"""Whether voltages and currents can drive an arm, and the refusal if they cannot."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from armsim.errors import UsageError
 from armsim.model import Arm
+
+if TYPE_CHECKING:
+    from armsim.actuation import Output
 
 
 class NoVoltage(NamedTuple):
@@ -20,6 +24,26 @@ class NoVoltage(NamedTuple):
     expected: str
     found: str
     mend: str
+
+
+def check_motors(arm: Arm, output: Output, where: str, otherwise: str = "") -> None:
+    """Refuse voltages and currents for an arm without the motors that they are of.
+
+    Args:
+        arm: The arm.
+        output: What drives it.
+        where: What is refused.
+        otherwise: How to do without such motors, behind what to give in the robot file.
+
+    Raises:
+        UsageError: They cannot drive it.
+    """
+    refusal = voltage_refusal(arm) if output != "torque" else None
+    if refusal is not None:
+        expected = refusal.expected
+        if output == "current":
+            expected = "an electric motor on every joint, to tell the torque of a current"
+        raise UsageError.of(where, expected, refusal.found, f"{refusal.mend} in the robot file{otherwise}")
 
 
 def voltage_refusal(arm: Arm) -> NoVoltage | None:

@@ -26,7 +26,7 @@ from armsim.inverse_kinematics.task import PoseGoal
 from armsim.loading.frames import RADIANS
 from armsim.loading.scenario import Scenario
 from armsim.loading.settle import settle
-from armsim.loading.voltage import voltage_refusal
+from armsim.loading.voltage import check_motors, voltage_refusal
 from armsim.measures.moment import Moment
 from armsim.model import Arm, Joint, MotorLimits
 from armsim.planning.limits import PlanLimits
@@ -67,10 +67,7 @@ class PlanTask:
         self.asked = asked
         self.arm = scenario.arm
         self.output: Output = self.asked.output or ("torque" if voltage_refusal(self.arm) else "voltage")
-        refusal = None if self.output == "torque" else voltage_refusal(self.arm)
-        if refusal is not None:
-            mend = f"{refusal.mend} in the robot file, or write `output: torque`"
-            raise UsageError.of("plan.output", refusal.expected, refusal.found, mend)
+        check_motors(self.arm, self.output, "plan.output", ", or write `output: torque`")
         self.method = scenario.method if scenario.method in FIXED else METHOD
         self.N = int(self.asked.intervals)
         self.cost = self._cost()

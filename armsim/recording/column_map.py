@@ -13,7 +13,7 @@ import numpy as np
 
 from armsim.arrays import Array
 from armsim.errors import FileFaults
-from armsim.files.faults import Report, nearest, refuse, suggestion
+from armsim.files.faults import Report, refuse, suggestion
 from armsim.files.nodes import Map, Node, Place, Scalar, clipped, shown
 from armsim.files.table import DataTable
 from armsim.files.yaml_reader import parse_yaml, read_yaml
@@ -85,12 +85,8 @@ def _computed(text: str, table: DataTable, place: Place, name: str) -> Array:
     sources = {word: spelled.get(word, word) for word in sorted(formula.names) if word != "pi"}
     for heading in sources.values():
         if heading not in table:
-            near = nearest(heading, table)
-            if near is not None and near not in formula.names:
-                mend = f"did you mean `{near}`?"
-            else:
-                mend = suggestion(heading, table, "columns are")
             found = f"`{clipped(heading)}`" + ("" if heading == text.strip() else f" in `{clipped(text)}`")
+            mend = suggestion(heading, table, "columns are")
             raise refuse(place, name, f"a column of {table.path}", found, mend)
     values = {word: np.array(table[heading]) for word, heading in sources.items()}
     count = len(next(iter(table.cells.values())))

@@ -26,7 +26,7 @@ from armsim.plant.columns import in_degrees, read_heading
 from armsim.recording.column_hint import guess_time, hint
 from armsim.recording.column_map import Columns, renamed
 from armsim.recording.comparison import Comparison, Tolerance, column_of, compared
-from armsim.recording.time_units import FACTORS, unit_by_spans
+from armsim.recording.time_units import scaling, unit_by_spans
 from armsim.records import attributes, record
 
 TIME = ("t_s", "t")
@@ -228,11 +228,7 @@ def _other_unit(name: str) -> str | None:
 
 def _scale(second: TimeSeries, unit: str) -> str:
     """How to scale times that seem to be in another unit than the second."""
-    factor = FACTORS[unit]
-    own = second.time in second.table
-    scaled = f"{second.time}*{factor}"
-    option = spelled(f'--columns "{{t_s: {scaled}}}"', f"columns={ {'t_s': scaled} }")
-    how = option if own else f"*{factor} in the formula of t_s"
+    how = scaling(second.time if second.time in second.table else None, unit)
     return f"the times of {second.name} seem to be {unit}; scale them, with {how}"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from armsim.arrays import Array
 from armsim.errors import UsageError
+from armsim.files.faults import nearest, suggestion
 from armsim.notebook import counted
 from armsim.plant.columns import in_degrees, read_heading
 from armsim.records import Json, attributes, record
@@ -182,23 +183,11 @@ def tolerances(columns: Sequence[ComparedColumn], tolerance: Tolerance, degrees:
     known = list(dict.fromkeys([column.quantity for column in columns] + [column.heading for column in columns]))
     for name, most in tolerance.items():
         if name not in known:
-            from armsim.files.faults import suggestion
-
-            quantities = list(dict.fromkeys(column.quantity for column in columns))
-            raise UsageError.of(
-                f"tolerance: {name}",
-                "a quantity or column that is compared",
-                repr(name),
-                suggestion(name, known) if _near(name, known) else suggestion(name, quantities, "there are"),
-            )
+            among = known if nearest(name, known) else dict.fromkeys(column.quantity for column in columns)
+            mend = suggestion(name, among, "there are")
+            raise UsageError.of(f"tolerance: {name}", "a quantity or column that is compared", repr(name), mend)
         if not 0 <= most < math.inf:
             raise UsageError.of(
                 f"tolerance: {name}", "a magnitude, 0 or more", repr(most), f"write for example {name}=1e-6"
             )
     return [tolerance.get(column.heading, tolerance.get(column.quantity)) for column in columns]
-
-
-def _near(name: str, known: Sequence[str]) -> bool:
-    from armsim.files.faults import nearest
-
-    return nearest(name, known) is not None

@@ -24,7 +24,7 @@ from armsim.integrate import METHODS
 from armsim.integrate.method import no_step, stall_of
 from armsim.loading import Given, read_robot
 from armsim.loading.open_robot import OpenRobot
-from armsim.loading.voltage import voltage_refusal
+from armsim.loading.voltage import check_motors
 from armsim.model import Arm
 from armsim.plant.driven import Output
 from armsim.recording.applied import applied_wrenches
@@ -485,12 +485,5 @@ def _check_output(output: Output, arm: Arm) -> Output:
     """
     if output not in OUTPUTS:
         raise UsageError.of("output", "voltage, current or torque", repr(output), "write for example output='voltage'")
-    refusal = voltage_refusal(arm) if output != "torque" else None
-    if refusal is not None:
-        raise UsageError.of(
-            "output",
-            refusal.expected,
-            refusal.found,
-            f"{refusal.mend} in the robot file, or write output='torque'",
-        )
+    check_motors(arm, output, "output", ", or write output='torque'")
     return output

@@ -16,7 +16,7 @@ from armsim.control.state_feedback import StateFeedback
 from armsim.errors import UsageError
 from armsim.expr import Scalar, Scalars, flatten, leaves, trace, unflatten
 from armsim.loading import Given, Scenario, scenario_of
-from armsim.loading.voltage import voltage_refusal
+from armsim.loading.voltage import check_motors
 from armsim.model import Arm
 from armsim.recording.command_history import CommandHistory
 
@@ -53,9 +53,7 @@ class LoggedFeedback:
         if found is not None or not isinstance(command, Controller):
             expected = f"`control` of joints that are {kinds}, by their positions and velocities"
             raise UsageError.of(f"feedback {self.scenario.name}", expected, str(found), "name another scenario")
-        refusal = voltage_refusal(arm) if command.output != "torque" else None
-        if refusal is not None:
-            raise UsageError.of(arm.name, refusal.expected, refusal.found, f"{refusal.mend} in the robot file")
+        check_motors(arm, command.output, arm.name)
         quiet = None if command.encoder is None else replace(command.encoder, noise=(0.0,) * arm.n)
         self.controller = replace(command, encoder=quiet if command.period else None)
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from armsim.actuation.motor import torque
 from armsim.arrays import Array
-from armsim.errors import UsageError, spelled
+from armsim.errors import UsageError
 from armsim.files.faults import refuse
 from armsim.files.run_record import RunRecord, run_record
 from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
-from armsim.loading.voltage import voltage_refusal
+from armsim.loading.voltage import check_motors
 from armsim.model import Arm
 from armsim.plant.columns import spellings
 from armsim.plant.driven import Output
@@ -26,7 +26,7 @@ from armsim.recording.column_hint import Wanted, missing_columns
 from armsim.recording.column_map import Columns, renamed
 from armsim.recording.command_history import CommandHistory
 from armsim.recording.logged_feedback import LoggedFeedback
-from armsim.recording.time_units import FACTORS, HOPELESS, unit_by_spacing, unit_by_speeds
+from armsim.recording.time_units import HOPELESS, scaling, unit_by_spacing, unit_by_speeds
 from armsim.records import record
 
 TIME = ("t_s", "t")
@@ -150,7 +150,7 @@ def read_log(
     if lacking:
         raise missing_columns(table, arm, lacking, any_input=of is None and inputs is None)
     if of is not None:
-        _check_motors(arm, of, name)
+        check_motors(arm, of, name)
     t = np.array(named[next(time for time in TIME if time in named)])
     values = [_joint_columns(named, arm, kind) for kind in (*kinds, *driven)]
     rows = np.flatnonzero(np.isfinite(np.column_stack([t, *values])).all(axis=1))
@@ -217,16 +217,6 @@ def _joint_columns(named: Mapping[str, Sequence[float]], arm: Arm, kind: str) ->
     return np.stack(values, axis=1)
 
 
-def _check_motors(arm: Arm, inputs: Output, name: str) -> None:
-    """Refuse voltages and currents for joints without the motors that they are of."""
-    refusal = voltage_refusal(arm) if inputs != "torque" else None
-    if refusal is not None:
-        expected = refusal.expected
-        if inputs == "current":
-            expected = "an electric motor on every joint, to tell the torque of a current"
-        raise UsageError.of(name, expected, refusal.found, f"{refusal.mend} in the robot file")
-
-
 def _clock_notes(table: DataTable, t: Array, q: Array, qd: Array | None, mapped: bool) -> list[str]:
     """What is doubtful about the unit of the times, in words.
 
@@ -235,25 +225,19 @@ def _clock_notes(table: DataTable, t: Array, q: Array, qd: Array | None, mapped:
     """
     source = next((time for time in TIME if time in table and not mapped), None)
 
-    def scaled(unit: str) -> str:
-        if source is None:
-            return f"*{FACTORS[unit]} in the formula of t_s"
-        formula = f"{source}*{FACTORS[unit]}"
-        return spelled(f'--columns "{{t_s: {formula}}}"', f"columns={ {'t_s': formula} }")
-
     found = None if qd is None else unit_by_speeds(t, q, qd)
     if found is not None:
         unit, ratio = found
         what = f"q changing {1.0 / ratio:.0f} times as slowly as the logged velocities say: the times seem to be {unit}"
-        raise refuse(table.place(0), "t_s", "times in seconds", what, f"scale them, with {scaled(unit)}")
+        raise refuse(table.place(0), "t_s", "times in seconds", what, f"scale them, with {scaling(source, unit)}")
     wide = unit_by_spacing(t)
     if wide is None:
         return []
     unit, spacing = wide
     if spacing >= HOPELESS:
         what = f"rows {spacing:.4g} s apart: the times seem to be {unit}"
-        raise refuse(table.place(0), "t_s", "times in seconds", what, f"scale them, with {scaled(unit)}")
+        raise refuse(table.place(0), "t_s", "times in seconds", what, f"scale them, with {scaling(source, unit)}")
     return [
         f"rows are {spacing:.3g} s apart, {t[-1] - t[0]:.4g} s in all, and inputs are held as long; "
-        f"if the times are {unit}, scale them, with {scaled(unit)}"
+        f"if the times are {unit}, scale them, with {scaling(source, unit)}"
     ]

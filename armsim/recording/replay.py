@@ -23,7 +23,7 @@ from armsim.files.run_record import ABOUT, folder_of
 from armsim.integrate import METHODS
 from armsim.loading import Given, Scenario, load_robot_file, read_scenario
 from armsim.loading.scenario import resolved_scenario
-from armsim.loading.voltage import voltage_refusal
+from armsim.loading.voltage import check_motors
 from armsim.plant import Plant, held, make_plant
 from armsim.progress import Progress
 from armsim.recording.comparison import ComparedColumn, Comparison, Tolerance, column_of, compared, tolerances
@@ -163,9 +163,7 @@ def _scenario(
         _counts(recording, integrator.dt)
         asked = asked.replaced(duration=max(float(recording.t[-1]), integrator.dt))
     made = read_scenario(asked)
-    refusal = voltage_refusal(made.arm) if recording.output in ("voltage", "current") else None
-    if refusal is not None:
-        raise UsageError.of(_called(robot), refusal.expected, refusal.found, f"{refusal.mend} in the robot file")
+    check_motors(made.arm, recording.output or "torque", _called(robot))
     return made
 
 

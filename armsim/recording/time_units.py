@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from armsim.arrays import Array
+from armsim.errors import spelled
 
 UNITS = {"milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}  # in seconds
 FACTORS = dict(zip(UNITS, ("1e-3", "1e-6", "1e-9"), strict=True))  # as formulas have them
@@ -14,6 +15,15 @@ NEAR = 0.05  # relative difference of spans that differ by the unit alone
 ALIKE = 0.7  # least correlation of slopes and logged velocities by which their ratio is believed
 HOPELESS = 100.0  # s between rows, over which no input of an arm is held
 WIDE, USUAL = 0.5, 0.1  # s between rows: wider than logs of arms have; as they have
+
+
+def scaling(column: str | None, unit: str) -> str:
+    """How to scale times in a unit: a column of the file, or else the times that a formula makes."""
+    factor = FACTORS[unit]
+    if column is None:
+        return f"*{factor} in the formula of t_s"
+    scaled = f"{column}*{factor}"
+    return spelled(f'--columns "{{t_s: {scaled}}}"', f"columns={ {'t_s': scaled} }")
 
 
 def unit_by_speeds(t: Array, q: Array, qd: Array) -> tuple[str, float] | None:

@@ -334,7 +334,7 @@ def test_a_scenario_of_which_several_numbers_are_varied_is_loaded_once(monkeypat
         return load_scenario_file(*arguments)
 
     monkeypatch.setattr("armsim.loading.open_numbers.load_scenario_file", counted)
-    monkeypatch.setattr("armsim.studies.runs.load_scenario_file", counted)
+    monkeypatch.setattr("armsim.studies.study_file.load_scenario_file", counted)
     armsim.sweep("two_link_hold", {"control.kp": [20, 40], "control.kd[1]": [1, 2]}, SHORT, "iae", "once")
     assert len(loaded) == 1
 
