@@ -24,13 +24,14 @@ from armsim.files.run_record import RunRecord
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.records import Json, as_plain, record
+from armsim.simulation.divergence import Divergence, divergence_of
 from armsim.simulation.energy_balance import EnergyBalance, audit
 from armsim.simulation.result import KnownSetup, Result, Status, steps_chosen
 from armsim.simulation.row_log import ArrayRows
 from armsim.simulation.run import Run, write_about
 from armsim.simulation.run_files import RunFiles
 from armsim.simulation.saved_run import origin, saved_advice, saved_scenario
-from armsim.simulation.summary import Divergence, StepCounts, Summary, divergence_of
+from armsim.simulation.summary import StepCounts, Summary
 
 TABLE = "record.csv"
 OF_TABLE = (

@@ -9,7 +9,7 @@ What others use:
   advice on its step alone; `execution.Execution`: how it is run; `simulate_unadvised`: a run whatever its step;
 - `row_log.LARGEST_LOG`: the memory that rows of many runs at once may take;
 - `run.Run`: the result, with `save` and `summary`; `armsim.Run`; `saved_run.saved_run`: one from its folder;
-- `summary.RunSummary`: that summary by attributes, with `joint_summary`, `merit`, `problems` and `ending`;
+- `summary.RunSummary`: that summary by attributes, with `joint_summary`, `merit`, `problems`, `ending` and `divergence`;
 - `result.steps_chosen`, `summary.StepCounts`: the numbers of steps of an adaptive method, and of any run;
 - `engine.NativeEngine`, `make_engine`, `ENGINES`: engines by name; `bounds`, `BOUNDS`: where a run counts as diverged;
 - `loop_plan.LoopPlan`, `runner.Job`, `Runner`: what is computed, for which runs, and the loop over steps;

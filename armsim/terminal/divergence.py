@@ -11,7 +11,7 @@ from armsim.simulation.loop_plan import BOUNDS
 
 if TYPE_CHECKING:
     from armsim.loading import Scenario
-    from armsim.simulation.summary import Divergence
+    from armsim.simulation.divergence import Divergence
 
 KEPT = "(the rows up to then are kept, and the run is marked as diverged)"
 NAMES = {

@@ -8,7 +8,7 @@ import pytest
 
 from armsim.integrate import Tolerance
 from armsim.records import from_plain
-from armsim.simulation.summary import Divergence
+from armsim.simulation.divergence import Divergence
 from armsim.terminal.divergence import divergence
 
 KEPT = "            (the rows up to then are kept, and the run is marked as diverged)"

@@ -16,7 +16,7 @@ from armsim.plant import make_plant
 from armsim.plant.linearization import linearize
 from armsim.plant.statics import holding_command, steady_droop
 from armsim.records import from_plain
-from armsim.simulation.summary import Divergence
+from armsim.simulation.divergence import Divergence
 from armsim.terminal.divergence import divergence
 
 MASS = 2.0
