@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from armsim.arm.arrays import brief, number_array
+from armsim.arm.arrays import brief, number_array, row_count
 from armsim.arrays import Array, ArrayLike, Mask
 from armsim.document.scenario import ADAPTIVE, AUTO
 from armsim.dynamics import fastest_algorithm
@@ -20,6 +20,8 @@ from armsim.integrate.method import no_step, stall_of
 from armsim.model import Arm, MotorLimits
 from armsim.plant import Plant, accelerations, held
 from armsim.simulation.loop_plan import BOUNDS
+
+WHOLE = 64  # motions worth a thread
 
 
 class Advanced(NamedTuple):
@@ -74,7 +76,42 @@ def check_adaptive(method: str) -> str:
     return method
 
 
-def check_durations(duration: ArrayLike) -> Array:
+def advanced(
+    arm: Arm,
+    evaluate: Callable[[str, Callable[..., Any], Sequence[Array], int], Array],
+    arrays: Mapping[str, Array],
+    duration: ArrayLike,
+    method: str,
+    tolerance: Tolerance,
+) -> Advanced:
+    """The motions of arms; see `armsim.arm.robot.Robot.advance`.
+
+    Args:
+        arm: The arm.
+        evaluate: As `Robot._evaluate`.
+        arrays: Positions, velocities and torques, each of shape (n,) or (m, n).
+        duration: How long [s], one for all or shape (m,).
+        method: An adaptive method.
+        tolerance: Its tolerance.
+    """
+    n, times = arm.n, _durations(duration)
+    for key, array in arrays.items():
+        check_finite(key, array)
+    many = row_count("advance", arrays)
+    if times.ndim and many not in (None, len(times)):
+        raise ShapeError(f"advance: expected as many durations as rows, found {len(times)} and {many}")
+    many = len(times) if times.ndim else many
+    columns = [*arrays.values(), times[..., None], np.array([tolerance.rtol]), np.array([tolerance.atol])]
+    found = evaluate(f"advance by {method}", motion(arm, method), columns, WHOLE)
+    lost = ~_sound(found, n)
+    if many is None and lost[0]:
+        raise _diverged(found[0].tolist(), arm.joint_names, method)
+    found[lost] = math.nan
+    parts = (found[:, i * n : (i + 1) * n] for i in range(3))
+    return Advanced(*(part[0] if many is None else np.ascontiguousarray(part) for part in parts))
+
+
+def _durations(duration: ArrayLike) -> Array:
     """Durations [s] as an array, shape () or (m,).
 
     Raises:
@@ -106,13 +143,13 @@ def check_finite(name: str, array: Array) -> None:
         raise UsageError.of(name, "finite numbers", f"{array[at]} at {list(at)}", "correct that entry")
 
 
-def sound(rows: Array, n: int) -> Mask:
+def _sound(rows: Array, n: int) -> Mask:
     """Which rows of positions and velocities are within all bounds, shape (m,)."""
     limits = np.repeat([BOUNDS["q"], BOUNDS["qd"]], n)
     return np.all(np.abs(rows[:, : 2 * n]) <= limits, axis=1)
 
 
-def diverged(row: Sequence[float], joints: Sequence[str], method: str) -> Diverged:
+def _diverged(row: Sequence[float], joints: Sequence[str], method: str) -> Diverged:
     """The error of a motion that left all bounds."""
     n = len(joints)
     stalled = stall_of(row[n : 2 * n])

@@ -19,7 +19,7 @@ from armsim.files.nodes import quoted
 from armsim.inverse_kinematics.near import TOLERANCE, solve_near
 from armsim.inverse_kinematics.task import Pointing, PoseGoal
 from armsim.model import Arm, Limit, LinkFrame
-from armsim.spatial import Vector, rotation_quaternion
+from armsim.spatial import Vector, X, Y, Z, rotation_quaternion
 
 BATCHES = (0, 1, 2, 4, 8, 16, 32, 64, 128)  # of starts that are tried at once, until one leads to the goal
 FEW = 4
@@ -246,6 +246,21 @@ def every_solution(search: PoseSearch, goal: Array, near: Array | None, every_tu
         return solve_poses(search, goal, near)  # which says why
     q, distance, angle = (np.array([getattr(one, key) for one in found]) for key in ("q", "distance", "angle"))
     return PoseSolutions(q, distance, angle, tuple(one.branch for one in found))
+
+
+def pointing_axis(axis: Any) -> Vector | None:
+    """The axis of a frame that is to point along a direction; None without one.
+
+    Raises:
+        UsageError: It is none of x, y and z, or there is no direction.
+    """
+    directions = {"x": X, "y": Y, "z": Z}
+    if axis is None:
+        return None
+    if not (isinstance(axis, (tuple, list)) and len(axis) == 2 and axis[0] in list(directions)):
+        example = spelled("--axis z=0,0,-1", 'axis=("z", [0, 0, -1])')
+        raise UsageError.of("axis", "x, y or z, and a direction", quoted(axis), f"write for example {example}")
+    return directions[axis[0]]
 
 
 def pose_goals(pose: Any, axis: tuple[str, ArrayLike] | None) -> Array:

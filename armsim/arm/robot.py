@@ -19,7 +19,7 @@ from armsim.actuation import (
     limit_torques,
     motor_demands,
 )
-from armsim.arm.advance import Advanced, check_adaptive, check_durations, check_finite, diverged, motion, sound
+from armsim.arm.advance import Advanced, advanced, check_adaptive, check_finite
 from armsim.arm.approach import Approach, approaches
 from armsim.arm.arrays import brief, number_array, row_count
 from armsim.arm.integration import check_tolerance
@@ -28,19 +28,15 @@ from armsim.arm.row_evaluator import RowEvaluator
 from armsim.arrays import Array, ArrayLike
 from armsim.display import Shown
 from armsim.dynamics import RegressorColumn
-from armsim.errors import ShapeError, UsageError, spelled
+from armsim.errors import ShapeError, UsageError
 from armsim.files.faults import suggestion
-from armsim.files.nodes import quoted
 from armsim.loading import Given, Overrides, read_robot
 from armsim.model import BASE, Arm
 from armsim.plant import accelerations
-from armsim.spatial import X, Y, Z
 
 if TYPE_CHECKING:
     from armsim.arm.pose_search import PoseSolutions
     from armsim.arm.workspace import Workspace
-
-WHOLE = 64  # motions worth a thread
 
 
 class Frames(NamedTuple):
@@ -215,26 +211,11 @@ class Robot(Shown, RowEvaluator):
             UsageError: A number is not finite, a duration negative, a tolerance out of range, or the method not adaptive.
             Diverged: The motion of a single state leaves all bounds.
         """
-        n = self.arm.n
         method = check_adaptive(method)
         tolerance = check_tolerance(method, rtol, atol)
-        times = check_durations(duration)
         given = {"q": q, "qd": qd, "torque": torque}
         arrays = {key: self._given(key, x) for key, x in given.items()}
-        for key, array in arrays.items():
-            check_finite(key, array)
-        many = row_count("advance", arrays)
-        if times.ndim and many not in (None, len(times)):
-            raise ShapeError(f"advance: expected as many durations as rows, found {len(times)} and {many}")
-        many = len(times) if times.ndim else many
-        columns = [*arrays.values(), times[..., None], np.array([tolerance.rtol]), np.array([tolerance.atol])]
-        found = self._evaluate(f"advance by {method}", motion(self.arm, method), columns, WHOLE)
-        lost = ~sound(found, n)
-        if many is None and lost[0]:
-            raise diverged(found[0].tolist(), self.joints, method)
-        found[lost] = math.nan
-        parts = (found[:, i * n : (i + 1) * n] for i in range(3))
-        return Advanced(*(part[0] if many is None else np.ascontiguousarray(part) for part in parts))
+        return advanced(self.arm, self._evaluate, arrays, duration, method, tolerance)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """Mass matrix with the rotors' reflected inertia [kg m², kg m or kg], shape (..., n, n)."""
@@ -409,18 +390,10 @@ class Robot(Shown, RowEvaluator):
                 or out of range.
             ShapeError: Shapes do not fit.
         """
-        from armsim.arm.pose_search import PoseSearch, every_solution, pose_goals, solve_poses
+        from armsim.arm.pose_search import PoseSearch, every_solution, pointing_axis, pose_goals, solve_poses
 
-        directions = {"x": X, "y": Y, "z": Z}
-        if axis is not None and not (
-            isinstance(axis, (tuple, list)) and len(axis) == 2 and axis[0] in list(directions)
-        ):
-            example = spelled("--axis z=0,0,-1", 'axis=("z", [0, 0, -1])')
-            raise UsageError.of("axis", "x, y or z, and a direction", quoted(axis), f"write for example {example}")
-        along = None if axis is None else directions[axis[0]]
-        search = PoseSearch(
-            self.arm, self._evaluate, self._frame(frame), along, limits, number_array("weights", weights)
-        )
+        own, along, sizes = self._frame(frame), pointing_axis(axis), number_array("weights", weights)
+        search = PoseSearch(self.arm, self._evaluate, own, along, limits, sizes)
         start = None if near is None else self._array("near", near)
         if start is not None:
             check_finite("near", start)
