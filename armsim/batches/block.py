@@ -14,7 +14,7 @@ from armsim.batches.table_text import REASON, STATUS
 from armsim.clock import Clock
 from armsim.integrate.method import no_step, stall_of
 from armsim.simulation.engine import NativeEngine
-from armsim.simulation.loop_plan import LoopPlan, bounds
+from armsim.simulation.loop_plan import LoopPlan, nearest_to_bound
 from armsim.simulation.runner import DOUBLE, Departure, Job, Numbers, RowSpace, Runner
 
 ROOM = 2**25  # bytes of rows on their way
@@ -81,9 +81,7 @@ def divergence(plan: LoopPlan, clock: Clock, left: Departure) -> str:
     stalled = stall_of(left.after)
     if stalled is not None:
         return f"{no_step(plant.method, stalled)} at {t:g} s"
-    limits = np.array(bounds(plant))
-    shares = np.where(np.isfinite(limits), np.abs(left.before[: len(limits)]) / limits, 0.0)
-    return f"{plant.slots[int(np.argmax(shares))]} left all bounds at {t:g} s"
+    return f"{nearest_to_bound(plant, left.before)} left all bounds at {t:g} s"
 
 
 class LaneRows:

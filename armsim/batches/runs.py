@@ -16,7 +16,7 @@ from armsim.arrays import Array, Indices, Mask
 from armsim.batches.table_text import INDEX, REASON, STATUS, TextTable, lines
 from armsim.display import Shown
 from armsim.errors import UsageError, spelled
-from armsim.files.faults import nearest, suggestion
+from armsim.files.faults import no_column, suggestion
 from armsim.notebook import counted, pandas
 from armsim.records import Json
 
@@ -107,9 +107,7 @@ class Runs(Shown, Mapping[str, NDArray[Any]]):
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The values of a path, a final position or velocity by its heading, a measure, "status" or "reason", shape (m,)."""
         if name not in self.table:
-            near = nearest(name, list(self))
-            hint = f"; did you mean {near!r}?" if near else ""
-            raise KeyError(f"no column {name!r}{hint} (list(runs) names them)")
+            raise no_column(name, self, "runs")
         return self.table[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 
@@ -13,6 +12,7 @@ from armsim.convergence.reference import ReferenceSolution, agreed
 from armsim.convergence.refinement import Refinement
 from armsim.convergence.runs import Look, SettingRuns, now
 from armsim.errors import UsageError
+from armsim.files.faults import suggestion
 from armsim.integrate import METHODS
 from armsim.loading import Given, Overrides, Scenario, read_scenario
 from armsim.model.angles import in_unit
@@ -117,11 +117,6 @@ def _methods(asked: Sequence[str] | str | None, own: str) -> list[str]:
         return list(METHODS)
     for name in names:
         if name not in METHODS:
-            near = difflib.get_close_matches(name, METHODS, 1)
-            raise UsageError.of(
-                f"method {name}",
-                f"all, or one of {', '.join(METHODS)}",
-                name,
-                f"did you mean {near[0]}?" if near else "take one of them",
-            )
+            mend = suggestion(name, METHODS, "methods are")
+            raise UsageError.of(f"method {name}", f"all, or one of {', '.join(METHODS)}", name, mend)
     return list(dict.fromkeys(names)) or [own]

@@ -126,6 +126,13 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
+def no_column(name: object, known: Iterable[str], of: str) -> KeyError:
+    """The error of a column that a table, called `of`, has not."""
+    near = nearest(str(name), known)
+    hint = f"; did you mean {near!r}?" if near else ""
+    return KeyError(f"no column {name!r}{hint} (list({of}) names them)")
+
+
 def suggestion(word: str, known: Iterable[str], what: str = "known") -> str:
     """How to mend an unknown word: the nearest known one, or all of them."""
     known = list(known)

@@ -68,6 +68,12 @@ def bounds(plant: Plant) -> list[float]:
     return [math.inf if slot in free else BOUNDS[slot.split("_", 1)[0]] for slot in plant.slots]
 
 
+def nearest_to_bound(plant: Plant, state: Sequence[float]) -> str:
+    """The slot of a state within bounds that is closest to its bound, for example "qd_R4"."""
+    shares = [abs(x) / bound if bound < math.inf else 0.0 for x, bound in zip(state, bounds(plant), strict=False)]
+    return plant.slots[max(range(len(shares)), key=shares.__getitem__)]
+
+
 def plant_of_run(scenario: Scenario) -> Plant:
     """The plant of a run, which counts work: an adaptive method runs ahead of the moments where it lands on fewer."""
     ahead = scenario.land_every * scenario.moments > 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from functools import cached_property
@@ -12,13 +11,14 @@ from armsim import display
 from armsim.clock import EXACT
 from armsim.control import Controller
 from armsim.errors import UsageError
+from armsim.files.faults import no_column
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
 from armsim.notebook import counted, pandas
 from armsim.plant import Plant
 from armsim.plant.columns import Heading, Layout
 from armsim.records import mutable_record, record
-from armsim.simulation.loop_plan import bounds
+from armsim.simulation.loop_plan import nearest_to_bound
 from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.step_error import StepError
@@ -303,11 +303,7 @@ class Result(Mapping[str, Any]):
             return error
         found = self._by_heading.get(name)
         if found is None:
-            import difflib
-
-            near = difflib.get_close_matches(str(name), list(self), 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise KeyError(f"no column {name!r}{hint} (list(run) names them)")
+            raise no_column(name, self, "run")
         values = self.table[:, found.index]
         return values * found.factor if found.factor != 1.0 else values
 
@@ -324,6 +320,4 @@ class Result(Mapping[str, Any]):
         """
         if self.status != "diverged":
             raise UsageError("the run did not diverge")
-        limits = bounds(self.plant)
-        shares = [abs(x) / bound if bound < math.inf else 0.0 for x, bound in zip(self.state, limits, strict=True)]
-        return self.plant.slots[max(range(len(shares)), key=shares.__getitem__)]
+        return nearest_to_bound(self.plant, self.state)
