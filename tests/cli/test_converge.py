@@ -222,7 +222,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_runs(armsim, 
 def test_an_unknown_method_is_refused(armsim):
     wrong = armsim("converge", "rr_config1", "--method", "rodos")
     assert (wrong.code, wrong.out) == (2, "")
-    assert "\n  found:    rodos\n  mend:     did you mean rodas?\n" in wrong.err
+    assert "\n  found:    rodos\n  mend:     did you mean `rodas`?\n" in wrong.err
 
 
 def test_it_says_what_it_is_at_once_there_is_something_to_wait_for(capsys, monkeypatch):
