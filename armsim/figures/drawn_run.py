@@ -19,7 +19,7 @@ from armsim.arrays import Array, ArrayLike
 from armsim.errors import UsageError
 from armsim.figures.drawn_arm import DrawnArm, Span
 from armsim.files.row_blocks import RowBlocks
-from armsim.files.run_record import folder_of, run_record
+from armsim.files.run_record import folder_of, recorded
 from armsim.loading import load_robot_file
 from armsim.recording.recording import Recording
 from armsim.records import Mismatch, from_plain, record
@@ -201,11 +201,7 @@ def drawn(run: Drawable, told: Callable[[int], object] = bool) -> DrawnRun:
         found = "a file" if os.path.exists(name) else "nothing of this name"
         mend = "`armsim simulate SCENARIO` writes one, and says where"
         raise UsageError.of(name, "the folder of a run, or a CSV file with a column t_s", found, mend)
-    record = run_record(run)
-    if not record.tables:
-        found = "a folder without trajectory.csv or record.csv"
-        mend = "name a folder that `armsim simulate` or `armsim record` has written"
-        raise UsageError.of(name, "a run or a recording", found, mend)
+    record = recorded(run)
     return DrawnRun(name, tuple(_table(path, told) for path in record.tables), **_known(record.data))
 
 

@@ -9,6 +9,7 @@ from dataclasses import field
 from os import PathLike
 from typing import Any, Literal, get_args, get_origin
 
+from armsim.errors import UsageError
 from armsim.files.faults import refuse
 from armsim.files.folder_kind import ABOUT, RUN_FORMAT, TABLES
 from armsim.files.nodes import Map, Node, Scalar, Seq, shown
@@ -133,6 +134,21 @@ def run_record(run: str | PathLike[str]) -> RunRecord:
         mend = "take the version of armsim that wrote it, or one that reads it"
         raise refuse(written.place, "format", RUN_FORMAT, shown(written), mend)
     return RunRecord(root, plain_of(root), folder, tables)
+
+
+def recorded(run: str | PathLike[str]) -> RunRecord:
+    """What the folder of a run or a recording holds, tables of rows at least.
+
+    Raises:
+        FileFaults: See `run_record`.
+        UsageError: It has none.
+    """
+    record = run_record(run)
+    if not record.tables:
+        known = " or ".join(file for file in TABLES if file.endswith(".csv"))
+        mend = "name a folder that `armsim simulate` or `armsim record` has written, or a CSV file"
+        raise UsageError.of(os.fspath(run), "a run or a recording", f"a folder without {known}", mend)
+    return record
 
 
 def plain_of(node: Node) -> Any:

@@ -16,9 +16,8 @@ from armsim.arrays import Array, Mask
 from armsim.display import Shown
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
-from armsim.files.folder_kind import TABLES
 from armsim.files.nodes import clipped
-from armsim.files.run_record import run_record
+from armsim.files.run_record import recorded
 from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
 from armsim.notebook import counted
@@ -267,16 +266,7 @@ def read_series(path: str | PathLike[str], columns: Columns | None = None, asked
         return _table(name, name, columns, asked)
     if columns is not None:
         raise UsageError.of("columns", "a file B, whose columns they explain", f"the folder {name}", "leave it out")
-    tables = run_record(name).tables
-    if not tables:
-        known = " or ".join(file for file in TABLES if file.endswith(".csv"))
-        raise UsageError.of(
-            name,
-            "a run or a recording",
-            f"a folder without {known}",
-            "name a folder that `armsim simulate` or `armsim record` has written, or a CSV file",
-        )
-    series, *others = [_table(file, name) for file in tables]
+    series, *others = [_table(file, name) for file in recorded(name).tables]
     of_one_run = [other.columns for other in others if np.array_equal(other.t, series.t)]  # row for row
     return replace(series, columns=ChainMap(series.columns, *of_one_run))  # type: ignore[arg-type]  # only read
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from armsim.actuation.motor import torque
 from armsim.arrays import Array
-from armsim.errors import UsageError
 from armsim.files.faults import refuse
-from armsim.files.run_record import RunRecord, run_record
+from armsim.files.run_record import recorded
 from armsim.files.table import DataTable
 from armsim.files.table_reader import read_table
 from armsim.loading.voltage import check_motors
@@ -135,8 +134,9 @@ def read_log(
         UsageError: There are voltages or currents for a joint without a motor.
     """
     name = os.fspath(path)
-    run = run_record(name) if os.path.isdir(name) else None
-    table = read_table(name) if run is None else _run_table(run)
+    run = recorded(name) if os.path.isdir(name) else None
+    tables = map(read_table, [name] if run is None else run.tables)
+    table = reduce(partial(DataTable.beside, path=name), tables)
     named = renamed(table, columns, list(_known(arm)), arm.name)
     kinds = ["q"] + [kind for kind in ("qd",) if _any(named, arm, kind)]
     first = inputs or (None if run is None else run.commanded)
@@ -173,20 +173,6 @@ def read_log(
     assert of is not None
     told = {"voltage": "voltage", "torque": "torque at the joints", "current": "the motors' currents"}[of]
     return MeasuredLog(name, t, q, qd, CommandHistory(t, u, interpolate), of, told, tuple(notes))
-
-
-def _run_table(run: RunRecord) -> DataTable:
-    """All columns of a run's folder.
-
-    Raises:
-        UsageError: It has none.
-        FileFaults: A table is damaged; says where and why.
-    """
-    tables = [read_table(path) for path in run.tables]
-    if not tables:
-        expected, mend = "a CSV or Parquet file, or the folder of a run", "name a file in it"
-        raise UsageError.of(run.folder, expected, "a folder without tables of rows", mend)
-    return reduce(partial(DataTable.beside, path=run.folder), tables)
 
 
 def _known(arm: Arm) -> Iterator[str]:

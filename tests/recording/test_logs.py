@@ -94,7 +94,7 @@ def test_the_folder_of_a_run_or_a_recording_is_a_log(recording, arm, tmp_path, e
     np.testing.assert_array_equal(whole.q, recording.states[:, :5])
     np.testing.assert_array_equal(whole.inputs, recording.inputs)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UsageError, match="a folder without tables of rows"):
+    with pytest.raises(UsageError, match=r"a folder without trajectory.csv or torque.csv"):
         read_log(tmp_path / "empty", arm)
 
 
