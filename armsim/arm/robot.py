@@ -76,6 +76,13 @@ def load_robot(
     return Robot(arm, engine, document, threads)
 
 
+def arm_of(robot: Given | Robot | Arm) -> Arm:
+    """The arm of a robot, a file or what a file holds; arguments and errors as of `load_robot`."""
+    if isinstance(robot, Robot):
+        return robot.arm
+    return robot if isinstance(robot, Arm) else read_robot(robot)[0]
+
+
 class Robot(Shown, RowEvaluator):
     """An arm of n joints; its methods take one state, shape (n,), or m states at once, shape (m, n).
 

@@ -20,6 +20,7 @@ from armsim.errors import UsageError
 from armsim.figures.drawn_arm import DrawnArm, Span
 from armsim.files.row_blocks import RowBlocks
 from armsim.files.run_record import folder_of, recorded
+from armsim.files.table import TIME
 from armsim.loading import load_robot_file
 from armsim.recording.recording import Recording
 from armsim.records import Mismatch, from_plain, record
@@ -27,7 +28,6 @@ from armsim.simulation.energy_balance import EnergyBalance, audit
 from armsim.simulation.result import Result
 
 Blocks = Callable[[Sequence[str]], Iterator[Array]]
-TIME = ("t_s", "t")
 
 
 @record

@@ -12,6 +12,7 @@ from armsim.files.faults import MOST, Report, refuse
 from armsim.files.nodes import Place, clipped
 from armsim.records import record
 
+TIME = ("t_s", "t")  # headings of times
 MISSING = ("", "nan", ".nan", "na", "n/a", "null", "none")  # cells without a value, in lower case
 MOST_MISSING = 0.1  # share of a column that is read; one cell always may be
 MOST_FAULTS = 10_000  # of all columns that are kept in full; beyond, one a column

@@ -18,7 +18,7 @@ from armsim.errors import UsageError, spelled
 from armsim.files.faults import refuse
 from armsim.files.nodes import clipped
 from armsim.files.run_record import recorded
-from armsim.files.table import DataTable
+from armsim.files.table import TIME, DataTable
 from armsim.files.table_reader import read_table
 from armsim.notebook import counted
 from armsim.plant.columns import in_degrees, read_heading
@@ -28,7 +28,6 @@ from armsim.recording.comparison import Comparison, Tolerance, column_of, compar
 from armsim.recording.time_units import scaling, unit_by_spans
 from armsim.records import attributes, record
 
-TIME = ("t_s", "t")
 DEGREES = re.compile(r"_deg(_s2?)?$")  # at the end of a heading
 CONVERTED = 8 * np.finfo(float).eps  # relative rounding of an angle converted to degrees and back
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armsim.arm.integration import check_dt, check_method, check_tolerance
-from armsim.arm.robot import Robot
+from armsim.arm.robot import Robot, arm_of
 from armsim.arrays import Array
 from armsim.display import Shown
 from armsim.errors import UsageError, spelled
 from armsim.integrate import METHODS
-from armsim.loading import Given, Scenario, read_robot, scenario_of
+from armsim.loading import Given, Scenario, scenario_of
 from armsim.model import Arm
 from armsim.plant import driven_plant
 from armsim.plant.columns import spellings
@@ -178,7 +178,7 @@ def follow(
                 str(log), f"{spelled('--robot ROBOT', 'robot')}, the model that is to follow the log", "none", mend
             )
         robot = scenario.arm
-    arm = robot if isinstance(robot, Arm) else robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
+    arm = arm_of(robot)
     controller = None if scenario is None else LoggedFeedback(scenario, arm)
     if not isinstance(log, MeasuredLog):
         log = read_log(log, arm, columns, interpolate, controller).by_torques(arm)

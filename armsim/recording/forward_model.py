@@ -13,7 +13,7 @@ import numpy as np
 from armsim.actuation import OUTPUTS
 from armsim.arm.arrays import LEAST, evaluate, number_array, row_array, row_count
 from armsim.arm.integration import check_creep, check_dt, check_method, check_tolerance
-from armsim.arm.robot import Robot
+from armsim.arm.robot import Robot, arm_of
 from armsim.arrays import Array, ArrayLike
 from armsim.compile import BatchKernel
 from armsim.compile.single import SingleKernel
@@ -22,7 +22,7 @@ from armsim.errors import Diverged, ShapeError, UsageError
 from armsim.expr import Expr, Function
 from armsim.integrate import METHODS
 from armsim.integrate.method import no_step, stall_of
-from armsim.loading import Given, read_robot
+from armsim.loading import Given
 from armsim.loading.open_robot import OpenRobot
 from armsim.loading.voltage import check_motors
 from armsim.model import Arm
@@ -121,12 +121,7 @@ class ForwardModel:
     ) -> None:
         self._numbers = OpenValues(OpenRobot(_source_of(robot), open), target) if open else None
         self.open = () if self._numbers is None else self._numbers.robot.paths
-        if self._numbers is not None:
-            self.arm = self._numbers.robot.arm
-        elif isinstance(robot, Arm):
-            self.arm = robot
-        else:
-            self.arm = robot.arm if isinstance(robot, Robot) else read_robot(robot)[0]
+        self.arm = arm_of(robot) if self._numbers is None else self._numbers.robot.arm
         if self.arm.timed:
             mend = "give it `arm.at(t)`, which carries what the arm carries at t"
             raise UsageError.of("ForwardModel", "an arm without times: a step knows none", "payloads with times", mend)

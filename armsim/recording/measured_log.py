@@ -15,7 +15,7 @@ from armsim.actuation.motor import torque
 from armsim.arrays import Array
 from armsim.files.faults import refuse
 from armsim.files.run_record import recorded
-from armsim.files.table import DataTable
+from armsim.files.table import TIME, DataTable
 from armsim.files.table_reader import read_table
 from armsim.loading.voltage import check_motors
 from armsim.model import Arm
@@ -28,7 +28,6 @@ from armsim.recording.logged_feedback import LoggedFeedback
 from armsim.recording.time_units import HOPELESS, scaling, unit_by_spacing, unit_by_speeds
 from armsim.records import record
 
-TIME = ("t_s", "t")
 # kinds of columns of inputs; of several, those that a run's folder says were commanded count, or else the first
 INPUTS: dict[Output, str] = {"voltage": "voltage", "torque": "motor", "current": "current"}
 HELD = ", each row's held until the next"
