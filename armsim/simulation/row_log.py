@@ -134,7 +134,7 @@ class ArrayRows:
         self.refuse_if_gone()
         at_once = max(1, held_in_memory(self.width)) * self.width
         for first in range(0, len(self.flat), at_once):
-            yield self.skipped + first // self.width, self.flat[first : first + at_once]
+            yield first // self.width, self.flat[first : first + at_once]
 
     def cut(self, count: int) -> ArrayRows:
         """See `Rows`."""

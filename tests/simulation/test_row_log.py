@@ -17,11 +17,12 @@ import pytest
 import yaml
 
 import armsim
+from armsim.clock import Clock
 from armsim.files.csv_writer import CsvFile
 from armsim.files.destination import Destination
 from armsim.files.known_data import KnownData
 from armsim.loading import read_scenario
-from armsim.simulation import row_log
+from armsim.simulation import row_log, run_files
 from armsim.simulation.execution import Execution
 from armsim.simulation.row_log import RowsInMemory, RowStream
 from armsim.simulation.row_totals import Extremes, Path, RowTotals
@@ -386,3 +387,45 @@ def test_ctrl_c_before_the_last_row_leaves_an_interrupted_run(monkeypatch):
     monkeypatch.setattr(Runner, "row", interrupted)
     found = armsim.simulate("rr_config1", {"duration": 0.2})
     assert (found.status, found.count, found.end) == ("interrupted", whole.count - 1, whole.end)
+
+
+def test_of_many_rows_a_diagnosis_looks_at_the_last_ones_that_memory_holds(monkeypatch):
+    monkeypatch.setattr(row_log, "IN_MEMORY", 10 * 3 * row_log.DOUBLE)
+    for count, seen in ((100, 10), (4, 4)):
+        table = np.arange(3.0 * count).reshape(count, 3)
+        first, numbers = row_log.ArrayRows.of(table, None).latest()
+        assert (first, numbers.tolist()) == (count - seen, table[-seen:].ravel().tolist())
+
+
+@pytest.mark.parametrize("own", [None, [0.3 * k for k in range(25)]])
+def test_every_row_of_a_table_has_its_time_however_many_are_written_at_once(own, monkeypatch):
+    width, size = 2, 2 * row_log.DOUBLE
+    monkeypatch.setattr(row_log, "IN_MEMORY", 10 * size)
+    monkeypatch.setattr(run_files, "BLOCK", 4 * size)
+    table, written = np.arange(25.0 * width).reshape(25, width), []
+
+    class Table(SimpleNamespace):
+        def add(self, block, width, count, times):
+            written.extend([t, *block[k * width : (k + 1) * width]] for k, t in enumerate(times))
+
+    files = run_files.RunFiles([lambda: Table(length=1, close=lambda: None)], width, Clock(1, 1000, 50, log_every=2))
+    files.take(row_log.ArrayRows.of(table, None if own is None else np.array(own)))
+    times = own or [2 * k / 1000 for k in range(25)]
+    assert written == [[t, *row] for t, row in zip(times, table.tolist(), strict=True)]
+    assert files.rows == 25
+
+
+def test_on_a_full_disk_tables_lose_a_whole_block_more_for_the_room_of_run_yaml():
+    class Table(SimpleNamespace):
+        def add(self, block, width, count, times):
+            self.length += self.grows
+
+        def cut(self, length):
+            self.length = length
+
+    for grows, rows, length in ((100, 8, 201), (0, 0, 0)):  # the last: as one that writes when it is closed
+        table = Table(length=1 if grows else 0, grows=grows, close=lambda: None)
+        files = run_files.RunFiles([lambda table=table: table], 2, Clock(1, 1000, 50))
+        for first in (0, 4, 8):
+            files.write(memoryview(np.zeros(8)), first, 4)
+        assert (files.cut(), files.rows, table.length) == (rows, rows, length)
