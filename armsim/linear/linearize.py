@@ -20,7 +20,7 @@ from armsim.simulation.loop_plan import LoopPlan
 from armsim.simulation.runner import Job, Runner
 from armsim.simulation.simulate import simulate
 from armsim.stability.method_choice import with_method
-from armsim.stability.operating_points import aimed_at
+from armsim.stability.operating_point import aimed_at
 
 
 def linearize(

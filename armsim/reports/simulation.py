@@ -33,11 +33,6 @@ def written_run(
         verbose: Whether all is told.
     """
     lines = [*map(str, account(summary, summary.duration, degrees, verbose))]
-    if verbose and summary.would_chatter:
-        stops = ", ".join(f"{joint} up to {most:.3g} s" for joint, most in summary.would_chatter.items())
-        lines.append(
-            wrapped(f"* with a stop engaged the step is stable: {stops}; {summary.dt:g} s would chatter there")
-        )
     return WrittenRun(str(folder), as_plain(in_unit(summary, summary.joints, degrees)), lines, tables)
 
 

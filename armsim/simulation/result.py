@@ -24,6 +24,7 @@ from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.step_error import StepError
 from armsim.stability.advice import Advice
 from armsim.stability.departure import MotionRows
+from armsim.stability.step_advice import advice_on
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +50,7 @@ class Setup(Protocol):
 
     @property
     def advice(self) -> Advice:
-        """The advice on the step."""
+        """The advice on the step, which may be partial."""
 
     @property
     def layout(self) -> Layout:
@@ -142,7 +143,7 @@ class Result(Mapping[str, Any]):
     @property
     def advice(self) -> Advice:
         """The advice on the step."""
-        return self.setup.advice
+        return advice_on(self.scenario) if self.setup.advice.partial else self.setup.advice
 
     @property
     def end_time(self) -> float:

@@ -142,7 +142,7 @@ def _ready(
     watch.seconds.update(engine.preparation)
     watch.lap()
     advised = advised and not plan.sampled_outside
-    advice = heed(advice_on(scenario), execution.force_step) if advised else Advice()
+    advice = heed(advice_on(scenario, whole=False), execution.force_step) if advised else Advice()
     watch.lap("advice_s")
     runner = Runner(engine, Job(plan, scenario.clock, plan.start_of(scenario)))
     return runner, KnownSetup(scenario, plan.plant, advice), watch

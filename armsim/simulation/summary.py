@@ -236,7 +236,6 @@ class RunSummary(Summary):
         seconds: Wall time by part [s].
         steps_per_second: Steps that the loop carried out, or tried, in a second.
         advice: Warnings on the step, of chattering stops only those that were met.
-        would_chatter: All joints whose stops would chatter, with the largest stable step with the stop engaged [s].
         step_error: The estimated error by the step; None where there is none.
         no_step_error: Why there is none of a complete run.
         end: What it came to; None where it ended in numbers that are not finite.
@@ -250,7 +249,6 @@ class RunSummary(Summary):
     seconds: dict[str, float]
     steps_per_second: float
     advice: list[str]
-    would_chatter: dict[str, float]
     step_error: NotedError | None = optional(default=None)
     no_step_error: str | None = optional(default=None)
     end: EndState | None = field(default=None, metadata=PARTS)
@@ -286,8 +284,9 @@ def summarize(run: Result) -> RunSummary:
         engine=run.engine,
         seconds=dict(run.seconds),
         steps_per_second=pace(run.seconds, counts),
-        advice=run.advice.said(plant.method, scenario.dt, met, limited, settled(run)),
-        would_chatter=dict(run.advice.chattering),
+        advice=(run if met or limited else run.setup).advice.said(
+            plant.method, scenario.dt, met, limited, settled(run)
+        ),
         step_error=None if estimate is None else NotedError(estimate, estimate.note(scenario)),
         no_step_error=run.unestimated or None,
         end=_end_state(run, outside) if all(map(math.isfinite, run.end)) else None,

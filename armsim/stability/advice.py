@@ -34,6 +34,7 @@ class Advice:
             the motion that grows. A run in which it comes to rest at its target contradicts them.
         touching: Contacts with which the step is unstable once they close, or all of them at once, each with the largest stable
             step [s].
+        partial: Whether nobody has looked at stops and supplies; apart from them there is nothing to say.
     """
 
     refusal: Refusal | None = None
@@ -43,6 +44,7 @@ class Advice:
     braked: Mapping[str, float] = field(default_factory=dict)
     loops: Mapping[str, str] = field(default_factory=dict)
     touching: Mapping[str, float] = field(default_factory=dict)
+    partial: bool = False
 
     def __repr__(self) -> str:
         verdict = "no refusal" if self.refusal is None else "refused"

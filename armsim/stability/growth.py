@@ -18,7 +18,7 @@ UNDAMPED = 0.1  # of the growth rate under the step: an oscillation whose decay 
 
 @record
 class GrowthRates:
-    """What a step does to the modes of plants, in arrays of shape (..., modes), slow modes first.
+    """What a step does to the modes of plants, in arrays of shape (..., modes).
 
     A mode that the step destabilises is stable or neutral in continuous time and grows under the step.
 

@@ -8,82 +8,45 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from armsim import sources
-from armsim.actuation import any_sticks, limit_torque
-from armsim.actuation.motor import back_emf_damping
+from armsim.actuation import any_sticks
 from armsim.arrays import Array, Indices, Mask
 from armsim.compile import BatchKernel
 from armsim.compile.target import host, is_open
 from armsim.control import Controller
 from armsim.dynamics import contacts_of, stick_slopes
-from armsim.expr import Function, Scalar, Scalars, both, either, trace, where
+from armsim.expr import Function, Scalar, Scalars, trace
 from armsim.formulas.formula import FormulaError
 from armsim.loading import Scenario
-from armsim.model import Arm
-from armsim.plant import Linearizer, Plant, make_plant, with_stop
-from armsim.plant.statics import steady_state
+from armsim.plant import Linearization, Linearizer, Plant, make_plant
 from armsim.records import record
 from armsim.stability.coefficients import Coefficients, flat, shapes
 from armsim.stability.hanging import equilibria
+from armsim.stability.operating_point import (
+    AT_START,
+    AT_TARGET,
+    ELSEWHERE,
+    LADEN,
+    LATER,
+    REST,
+    START,
+    SUPPLY,
+    TARGET,
+    ContactBranch,
+    JointBranch,
+    apart,
+    branches,
+    is_second_order,
+    linearized,
+    shown,
+)
 
 Make = Callable[[Scalars], Scenario]  # the scenario with scalars in place of its open numbers
-
-START, TARGET, REST, STOP = "at the start", "at the target", "where it hangs", "at a stop"
-LADEN = "with what it carries from {:g} s on"
-SUPPLY, TOUCH = "at the supply's voltage", "in contact"
-AT_START, AT_TARGET, ELSEWHERE, LATER = (
-    0.0,
-    1.0,
-    2.0,
-    3.0,
-)  # kinds of operating points; from `LATER` on, of `Arm.stages`
-
-
-class JointBranch(NamedTuple):
-    """A branch of a joint's loads that a run may enter, with the stiffness and damping it adds.
-
-    Attributes:
-        joint: Index of the joint.
-        where: `STOP`, engaged; or `SUPPLY`: the motor at its voltage limit, where it no longer gives the commanded torque and
-            back-EMF damps it.
-    """
-
-    joint: int
-    where: str
-
-    def stiffness(self, arm: Arm) -> tuple[Scalar, Scalar]:
-        """Stiffness [N·m/rad] and damping [N·m·s/rad], or per m."""
-        joint = arm.joints[self.joint]
-        if self.where == SUPPLY:
-            assert joint.motor is not None
-            return 0.0, back_emf_damping(joint.motor)
-        assert joint.limit is not None
-        assert joint.limit.stiffness is not None
-        return joint.limit.stiffness, joint.limit.damping
-
-
-class ContactBranch(NamedTuple):
-    """Contacts that a run may close at once, and that stick then.
-
-    Attributes:
-        contacts: Their names.
-        where: `TOUCH`.
-    """
-
-    contacts: tuple[str, ...]
-    where: str = TOUCH
-
-    @property
-    def name(self) -> str:
-        """In words."""
-        return self.contacts[0] if len(self.contacts) == 1 else "all contacts"
 
 
 @record
@@ -96,6 +59,7 @@ class Points:
         there: Which variants have it, shape (points without a branch, variants).
         branches: That joints are on at the further points.
         coefficients: At every point, those without a branch first; leading axes (points, variants).
+        shown: Where the step is `shown` to be stable, shape (points without a branch, variants).
         paces: Greatest rate at which further states settle on every branch [1/s], shape (branches, variants).
     """
 
@@ -104,6 +68,7 @@ class Points:
     there: Mask
     branches: tuple[JointBranch | ContactBranch, ...]
     coefficients: Coefficients
+    shown: Mask
     paces: Array
 
 
@@ -162,11 +127,14 @@ class OperatingPoints:
         if not finite.all():
             found, there = found[:, finite], there[:, finite]
         entered: list[JointBranch | ContactBranch] = [*self.branches, *self.touching] if every else []
-        return Points(tuple(names), tuple(lasting), there, tuple(entered), *self._entered(found, entered)), finite
+        coefficients, paces = self._entered(found, entered)
+        return Points(
+            tuple(names), tuple(lasting), there, tuple(entered), coefficients, found[..., -1] > 0.0, paces
+        ), finite
 
     def _coefficients(self, rows: Array) -> Coefficients:
         """The coefficients among the results of `_point`, shape (..., results)."""
-        return Coefficients.from_rows(self.plant, rows[..., self._added :])
+        return Coefficients.from_rows(self.plant, rows[..., self._added : -1])
 
     def _entered(self, found: Array, entered: Sequence[JointBranch | ContactBranch]) -> tuple[Coefficients, Array]:
         """The coefficients by the results of `_point`, and on branches, which are entered from the start; paces there."""
@@ -223,43 +191,19 @@ class OperatingPoints:
     @property
     def size(self) -> int:
         """Number of results of `_point`."""
-        return self._added + sum(math.prod(shape) for shape in shapes(self.plant))
+        return self._added + sum(math.prod(shape) for shape in shapes(self.plant)) + 1
 
     def _point(self, scenario: Scenario, linearizer: Linearizer, kind: Scalar, given: Scalars) -> Scalars:
-        """One operating point in a steady state, on floats or expressions; at the start and the target stops are left out.
-
-        Args:
-            scenario: The scenario.
-            linearizer: Of its plant, without contacts.
-            kind: Of the point.
-            given: Joint positions for the kind `ELSEWHERE`, n scalars.
-
-        Returns:
-            Joint positions, accelerations, stiffness and damping of the branches, and the coefficients.
-        """
-        plant = linearizer.plant
-        target, rates, t = list(scenario.initial_q), [0.0] * plant.arm.n, 0.0
-        if isinstance(plant.command, Controller):
-            target, rates, t = aimed_at(plant, plant.command, scenario.clock.steps * scenario.dt)
-        starts, aims = kind <= AT_START, either(kind <= AT_TARGET, kind >= LATER)
-        places = zip(scenario.initial_q, target, given, strict=True)
-        q = [where(starts, start, where(aims, aim, elsewhere)) for start, aim, elsewhere in places]
-        speeds = zip(scenario.initial_qd, rates, strict=True)
-        qd = [where(starts, v, where(aims, rate, 0.0)) for v, rate in speeds]
-        t = where(starts, 0.0, where(aims, t, 0.0))
-        for k, stage in enumerate(plant.arm.stages[1:], 1):
-            t = where(both(kind >= LATER + k, kind <= LATER + k), stage, t)
-        about = linearizer.at(t, steady_state(plant, t, q, qd))
-        for i, joint in enumerate(plant.arm.joints):
-            limit = joint.limit
-            if limit is not None and limit.stiffness is not None:
-                tau = limit_torque(limit, q[i], qd[i])
-                pushes = both(aims, either(tau > 0.0, tau < 0.0))
-                about = with_stop(about, i, -where(pushes, limit.stiffness, 0.0), -where(pushes, limit.damping, 0.0))
-        added = [x for branch in self.branches for x in branch.stiffness(plant.arm.mechanism)]
+        """At a point of `linearized`: positions, accelerations, stiffness and damping of branches, coefficients, `_shown`."""
+        about, mechanism = linearized(scenario, linearizer, kind, given), linearizer.plant.arm.mechanism
+        added = [x for branch in self.branches for x in branch.stiffness(mechanism)]
         for contact in contacts_of(scenario.arm):
-            added += stick_slopes(contact, plant.arm.mechanism, about.q)
-        return [*about.q, *about.qdd, *added, *flat(about)]
+            added += stick_slopes(contact, mechanism, about.q)
+        return [*about.q, *about.qdd, *added, *flat(about), self._shown(about, scenario.dt)]
+
+    def _shown(self, about: Linearization, dt: float) -> Scalar:
+        """1 where the step is shown to be stable; of a single variant eigenvalues tell."""
+        return 0.0
 
 
 class TracedPoints(OperatingPoints):
@@ -288,6 +232,9 @@ class TracedPoints(OperatingPoints):
         names = [*(f"open{i}" for i in range(self.count)), "kind", *(f"q{i}" for i in range(self.plant.arm.n))]
         return trace(point, names, "operating_point")
 
+    def _shown(self, about: Linearization, dt: float) -> Scalar:
+        return shown(about, dt) if is_second_order(self.plant) else 0.0
+
     @cached_property
     def kernel(self) -> BatchKernel | None:
         """The compiled function; None where the equations of motion have no finite value, whatever the open numbers are."""
@@ -309,26 +256,3 @@ class TracedPoints(OperatingPoints):
             args[..., self.count + 1 :] = q
             self.kernel([(args.ctypes.data, args.strides[1])], results.ctypes.data, len(kinds) * count)
         return results
-
-
-def apart(plant: Plant) -> Plant:
-    """The plant without contacts."""
-    return replace(plant, arm=replace(plant.arm, contacts=())) if plant.arm.contacts else plant
-
-
-def branches(plant: Plant) -> tuple[JointBranch, ...]:
-    """The branches of a plant: its stops, and the motors with a supply that limits a commanded torque."""
-    joints, command = plant.arm.mechanism.joints, plant.command
-    limits = [joint.limit for joint in joints]
-    stops = [JointBranch(i, STOP) for i, x in enumerate(limits) if x is not None and x.stiffness is not None]
-    if command is None or command.output != "torque":
-        return tuple(stops)
-    motors = [joint.electric_motor for joint in joints]
-    supplies = [JointBranch(i, SUPPLY) for i, x in enumerate(motors) if x is not None and x.limits.voltage is not None]
-    return (*stops, *supplies)
-
-
-def aimed_at(plant: Plant, command: Controller, duration: float) -> tuple[list[Scalar], list[Scalar], float]:
-    """Positions, velocities and time of the end of a controller's reference in a run; a target is there from the start on."""
-    desired = command.reference.at(duration)
-    return desired.q, desired.qd, duration if plant.follows else 0.0

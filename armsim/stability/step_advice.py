@@ -20,13 +20,19 @@ from armsim.loading import Scenario
 from armsim.plant import Plant, make_plant
 from armsim.records import Mismatch, as_plain, from_plain, record
 from armsim.stability.advice import Advice, is_judged
+from armsim.stability.operating_point import is_calm
 
 WILD = 1e10  # rad/s² or m/s²: a joint that is less accelerated is followed, however far it gets
 FAR = 1e6  # rad or m: bound of a position in a run
 
 
-def advice_on(scenario: Scenario) -> Advice:
-    """The advice on a scenario's step, from the cache or computed; empty where it does not apply (`is_judged`)."""
+def advice_on(scenario: Scenario, whole: bool = True) -> Advice:
+    """The advice on a scenario's step, from the cache or computed; empty where it does not apply (`is_judged`).
+
+    Args:
+        scenario: The scenario.
+        whole: Whether stops and supplies matter, or it may be partial.
+    """
     plant = make_plant(scenario)
     refusal = overload(scenario, plant)
     if refusal is not None:
@@ -36,15 +42,24 @@ def advice_on(scenario: Scenario) -> Advice:
     name = key("advice", scenario)
     try:
         known: Advice = from_plain(Advice, cache.load_json(name))
-        return known
+        if not (whole and known.partial):
+            return known
     except Mismatch:
         pass  # there is none, or something else
-    from armsim.stability.wording import check_step
+    advice = Advice(partial=True)
+    if whole or not _is_calm(scenario, plant):
+        from armsim.stability.wording import check_step
 
-    advice = check_step(scenario, plant)
+        advice = check_step(scenario, plant)
     if name:
         cache.store_json(name, as_plain(advice))
     return advice
+
+
+def _is_calm(scenario: Scenario, plant: Plant) -> bool:
+    with suppress(ArithmeticError, FormulaError):
+        return is_calm(scenario, plant)
+    return False
 
 
 def heed(advice: Advice, force: bool) -> Advice:

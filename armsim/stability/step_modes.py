@@ -312,8 +312,9 @@ class LinearPlant(System):
             exact: Whether `expected` are the step's factors but for rounding.
             joints: Whether joints are wanted, for which the step's eigenvectors are found.
         """
-        slow_first = np.argsort(np.abs(rates), axis=-1)  # slow modes' factors are best predicted
-        rates, expected = (np.take_along_axis(x, slow_first, axis=-1) for x in (rates, expected))
+        if not exact or joints:
+            slow_first = np.argsort(np.abs(rates), axis=-1)  # slow modes' factors are best predicted
+            rates, expected = (np.take_along_axis(x, slow_first, axis=-1) for x in (rates, expected))
         fastest = self.spectral_radius[..., None]
         rates = np.where(np.abs(rates.real) <= NEUTRAL * fastest, 1j * rates.imag, rates)
         judged = (rates.real <= 0.0) & (np.abs(rates) > DRIFTING * fastest)

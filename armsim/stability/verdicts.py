@@ -14,13 +14,13 @@ from armsim.integrate import METHODS
 from armsim.loading import Scenario
 from armsim.plant import Plant
 from armsim.stability.growth import GrowthRates, Modes
-from armsim.stability.operating_points import REST, START, STOP, TARGET, Points
+from armsim.stability.operating_point import MARGIN, REST, START, STOP, TARGET
+from armsim.stability.operating_points import Points
 from armsim.stability.spectra import fastest_growth, is_bounded
 from armsim.stability.step_modes import CLOSENESS, SETTLES, LinearPlant, largest_stable_step
 
 GROWN = 1.0  # ln of the growth over a run, above which feedback is told of that does not stabilise its target
 NOTICED = 0.01  # ln of the growth over a run, below which it is negligible
-MARGIN = 1.2  # largest stable step over dt, below which a warning is given
 DOUBTFUL = 1.1  # dt over the largest stable step, up to which nonlinearity or friction may keep a run bounded
 BLOWN_UP = 7.0  # ln of the growth over a run, above which it is refused
 CLEARED = BLOWN_UP / 2  # ln of the growth over a run, up to which a bound clears a variant; half, for rounding
@@ -76,25 +76,39 @@ class Verdicts:
 
     def may_refuse(self) -> Mask:
         """Which variants may be refused: those in which something may grow enough, whatever it is; shape (variants,)."""
-        moving = self.free.moving
-        step = self.free.step_matrix(self.method, self.dt)
-        calm = is_bounded(step[..., :moving, :moving], CLEARED * self.dt / self.duration)
+        found = self.open_.copy()
+        if found.any():
+            found[found] = ~self._bounded(self.free[found])
+        return np.asarray(found.any(axis=0))
+
+    @cached_property
+    def open_(self) -> Mask:
+        """The points without a branch at which the step is not `shown` to be stable."""
+        return np.asarray(self.there & ~self.points.shown)
+
+    def _bounded(self, plant: LinearPlant) -> Mask:
+        """In which plants nothing grows enough, by the powers of their step's matrix."""
+        step = plant.step_matrix(self.method, self.dt)
+        calm = is_bounded(step[..., : plant.moving, : plant.moving], CLEARED * self.dt / self.duration)
         if self.period is not None:
-            loop = self.free.loop(np.linalg.matrix_power(step, max(1, round(self.period / self.dt))))
+            loop = plant.loop(np.linalg.matrix_power(step, max(1, round(self.period / self.dt))))
             in_loop = is_bounded(loop, CLEARED * self.period / self.duration)
             falls = in_loop & ~calm  # commands held, an arm may fall whatever the step
             if falls.any():
-                growth = self.free[falls].growing(self.method, self.dt, False).growth
+                growth = plant[falls].growing(self.method, self.dt, False).growth
                 calm[falls] = (growth * self.duration <= CLEARED).all(axis=-1)
             calm &= in_loop
-        return np.asarray((self.there & ~calm).any(axis=0))
+        return calm
 
     def refuses(self) -> Mask:
         """Which variants are refused, shape (variants,)."""
-        return np.zeros(self.there.shape[1], dtype=bool) if self.adaptive else np.asarray(self.refused.any(axis=0))
+        none = self.adaptive or not self.open_.any()
+        return np.zeros(self.there.shape[1], dtype=bool) if none else np.asarray(self.refused.any(axis=0))
 
     def speaks(self) -> Mask:
         """Of which variants there is anything to say, be it a refusal or a warning, shape (variants,)."""
+        if not self.open_.any():
+            return np.asarray(self.unstable_branches.any(axis=0))
         of_feedback: Mask = np.asarray((self.runs_away | self.samples_seldom).any(axis=0))
         if self.adaptive:
             return of_feedback
@@ -172,7 +186,9 @@ class Verdicts:
         """The branches on which the step is unstable, if it is stable at the start, shape (branches, variants)."""
         found = np.zeros((len(self.points.branches), self.there.shape[1]), dtype=bool)
         if len(found):
-            found |= ~self.step.harms[0].any(axis=-1) & ~self.holds(self.method)
+            found |= ~self.holds(self.method)
+            if self.open_[0].any():
+                found &= ~self.step.harms[0].any(axis=-1)
         return found
 
     def holds(self, method: str) -> Mask:

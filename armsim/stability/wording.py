@@ -16,10 +16,11 @@ from armsim.loading import Scenario
 from armsim.model import Joint
 from armsim.plant import Plant
 from armsim.stability.advice import Advice, listed, short
-from armsim.stability.operating_points import STOP, SUPPLY, ContactBranch, JointBranch, OperatingPoints, TracedPoints
+from armsim.stability.operating_point import MARGIN, STOP, SUPPLY, ContactBranch, JointBranch
+from armsim.stability.operating_points import OperatingPoints, TracedPoints
 from armsim.stability.spectra import exponential, fastest_growth
 from armsim.stability.step_modes import SETTLES, LinearPlant, largest_stable_step
-from armsim.stability.verdicts import BLOWN_UP, MARGIN, Verdicts
+from armsim.stability.verdicts import BLOWN_UP, Verdicts
 
 FALLING = "its friction falls with the speed there, so that it may stick and slip, which ends at higher speeds"
 PARTS = (1, 2, 4, 5, 10, 20, 40, 50, 100, 200, 400, 500, 1000)  # divisors of dt that are tried

@@ -147,5 +147,5 @@ def unadvised() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("armsim.batches.variants.StepAdviser", Silent)
-        patch.setattr("armsim.simulation.simulate.advice_on", lambda *given: Advice())
+        patch.setattr("armsim.simulation.simulate.advice_on", lambda *given, **how: Advice())
         yield

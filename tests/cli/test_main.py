@@ -176,15 +176,21 @@ def test_no_command_imports_anything_heavy(process, args):
 
 
 @pytest.mark.parametrize(
-    "args",
-    [("simulate", "arm5_hold"), ("simulate", "two_link_swing"), ("check", "arm5_hold")],
-    ids=" ".join,
+    ("args", "heavy"),
+    [
+        ("simulate arm5_hold", "[]\n"),
+        ("simulate two_link_swing", "['numpy']\n"),
+        ("check arm5_hold", "['numpy']\n"),
+    ],
 )
 @pytest.mark.handful(1)
-def test_a_scenario_that_armsim_has_met_imports_nothing_heavy_and_a_new_one_no_more_than_numpy(process, args, tmp_path):
-    # numpy works out what is said of the step; that is kept with the compiled code
-    new, met = (process(*args, python=("-c", HEAVY_ONES), ARMSIM_CACHE_DIR=tmp_path / "kernels") for _ in range(2))
-    assert (new.code, new.err) == (0, "['numpy']\n")
+def test_a_scenario_that_armsim_has_met_imports_nothing_heavy_and_a_new_one_no_more_than_numpy(
+    process, args, heavy, tmp_path
+):
+    # numpy works out what is said of a step that is not shown to be stable; that is kept with the compiled code
+    cache = tmp_path / "kernels"
+    new, met = (process(*args.split(), python=("-c", HEAVY_ONES), ARMSIM_CACHE_DIR=cache) for _ in range(2))
+    assert (new.code, new.err) == (0, heavy)
     assert (met.code, met.err) == (0, "[]\n")
 
 
