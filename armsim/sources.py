@@ -105,6 +105,6 @@ def _text_digests(package: str, modules: Iterable[str]) -> list[str]:
     """A digest of each of `SETS`."""
     texts = {}
     for path in modules:
-        with open(os.path.join(package, path), "rb") as file:
+        with open(os.path.join(package, path), "rb", buffering=0) as file:
             texts[path] = f"{path} {hashlib.sha256(file.read()).hexdigest()}"
     return [cache.key(*(text for path, text in texts.items() if path.startswith(places))) for places in SETS]

@@ -10,10 +10,10 @@ from armsim.document.bodies import BODIES, Payloads
 from armsim.document.composite import ByName, Document, List, OneOf, Parameters, PerJoint, Rule, Subdocument
 from armsim.document.control import RobotReference
 from armsim.document.dry_friction import DryFriction
-from armsim.document.kinds import NAME, REQUIRED, Choice, Flag, Kind, Number, Text
+from armsim.document.kinds import NAME, REQUIRED, Choice, Flag, Kind, Minimised, Number, Text
 from armsim.document.parameters import IDENTIFIER
 from armsim.document.scenario import Signal
-from armsim.document.study import Anything, ByPath, Minimised, ScenarioReference, Sought, Varied
+from armsim.document.study import Anything, ByPath, ScenarioReference, Sought, Varied
 from armsim.formulas.functions import RESERVED
 from armsim.formulas.units import written_example
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Generic, Self, TypeVar, overload
 
 from armsim.expr import Expr, either, is_number, rounded
 from armsim.files.faults import nearest, suggestion
-from armsim.files.nodes import Node, Place, Scalar, clipped, shown
+from armsim.files.nodes import Map, Node, Place, Scalar, clipped, shown
 from armsim.formulas.bounds import BOUNDS
 from armsim.formulas.formula import NO_UNITS, Formula, FormulaError
 from armsim.formulas.functions import RESERVED
@@ -413,3 +414,30 @@ class Format(Choice):
         if text not in self.options and re.fullmatch(versioned, text):
             return self.fault(node, context, "it was written for a newer armsim: install that one")
         return super().read(node, context)
+
+
+class Minimised(Kind[Any]):
+    """A measure or a formula of measures, or the weights of several."""
+
+    what = "measure"
+
+    def expected(self, context: Context) -> str:
+        return f"a {self.what}, a formula of {self.what}s, or a mapping from {self.what}s to weights"
+
+    def read(self, node: Node, context: Context) -> Any:
+        if isinstance(node, Scalar) and isinstance(node.value, str) and node.text:
+            return node.text
+        if isinstance(node, Map) and node.entries:
+            weights: dict[str, Any] = {key: getattr(item, "value", None) for key, (_, item) in node.entries.items()}
+            bad = next(
+                (key for key, w in weights.items() if isinstance(w, bool) or not isinstance(w, (int, float))), None
+            )
+            if bad is None:
+                return weighted(weights)
+            return self.fault(node.entries[bad][1], context.below(clipped(bad)), "write a weight, such as 0.1")
+        return self.fault(node, context)
+
+
+def weighted(weights: Mapping[str, float]) -> str:
+    """The formula of weighted measures."""
+    return " + ".join(f"{plain_number(float(weight))}*({name})" for name, weight in weights.items())

@@ -8,7 +8,7 @@ from armsim.actuation import OUTPUTS
 from armsim.document.bodies import FrameName
 from armsim.document.composite import Choice, Document, List, Number, PerJoint, Rule, Subdocument
 from armsim.document.joint import refuse_no_direction
-from armsim.document.study import Minimised
+from armsim.document.kinds import Minimised
 from armsim.document.tool_path import structural
 from armsim.formulas.quantity import Context
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from armsim.document.composite import Document, List, Rule, Subdocument
-from armsim.document.kinds import Choice, Flag, Format, Kind, Number, Text
+from armsim.document.kinds import Choice, Flag, Format, Kind, Minimised, Number, Text
 from armsim.document.paths import PathError, parse_path
 from armsim.errors import UsageError
 from armsim.files.faults import join
 from armsim.files.nodes import Map, Node, Scalar, Seq, clipped, data_of, shown
-from armsim.formulas.quantity import Context, plain_number
+from armsim.formulas.quantity import Context
 from armsim.formulas.values import (
     EXPECTED,
     MOST_RUNS,
@@ -122,33 +121,6 @@ class Sought(ByPath):
             return None
         context.add(node.place, "bounds, low:high", shown(node), mend)
         return None
-
-
-class Minimised(Kind[Any]):
-    """A measure or a formula of measures, or the weights of several."""
-
-    what = "measure"
-
-    def expected(self, context: Context) -> str:
-        return f"a {self.what}, a formula of {self.what}s, or a mapping from {self.what}s to weights"
-
-    def read(self, node: Node, context: Context) -> Any:
-        if isinstance(node, Scalar) and isinstance(node.value, str) and node.text:
-            return node.text
-        if isinstance(node, Map) and node.entries:
-            weights: dict[str, Any] = {key: getattr(item, "value", None) for key, (_, item) in node.entries.items()}
-            bad = next(
-                (key for key, w in weights.items() if isinstance(w, bool) or not isinstance(w, (int, float))), None
-            )
-            if bad is None:
-                return weighted(weights)
-            return self.fault(node.entries[bad][1], context.below(clipped(bad)), "write a weight, such as 0.1")
-        return self.fault(node, context)
-
-
-def weighted(weights: Mapping[str, float]) -> str:
-    """The formula of weighted measures."""
-    return " + ".join(f"{plain_number(float(weight))}*({name})" for name, weight in weights.items())
 
 
 class Sample(Document):

@@ -17,7 +17,6 @@ from armsim.loading.control import task_doubts
 from armsim.loading.definite import undetermined
 from armsim.loading.frames import JointUnits
 from armsim.loading.plausible import chattering, doubts, one_row, picked_up_late, sampled_seldom, too_short
-from armsim.loading.reference import cut_short, starts_otherwise
 from armsim.loading.robot_file import load_robot_file, read_content
 from armsim.loading.scenario import Scenario, build_scenario
 from armsim.loading.scenario_file import RUN_FORMAT, load_scenario_file
@@ -97,6 +96,8 @@ def scenario_doubts(scenario: Scenario) -> list[Fault]:
     if isinstance(command, Controller) and control is not None:
         short += task_doubts(command, control, scenario.initial_q)
     if isinstance(command, Controller) and control is not None and control.reference is not None:
+        from armsim.loading.reference import cut_short, starts_otherwise
+
         units = JointUnits(scenario.degrees, scenario.arm.joints)
         short += [*cut_short(control.reference, command.reference, duration)]
         short += [*starts_otherwise(control.reference, command.reference, scenario.initial_qd, units)]

@@ -32,7 +32,6 @@ from armsim.files.faults import Fault
 from armsim.loading.build import build_robot
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.frames import JointUnits
-from armsim.loading.reference import build_reference
 from armsim.model import Arm
 
 
@@ -61,6 +60,8 @@ def build_controller(
     limit = greatest_commands(control, arm.n)
     reference: Reference = Constant(units.si(control.target, arm.initial))
     if control.reference is not None:
+        from armsim.loading.reference import build_reference  # with all that moves along one
+
         start = units.si(scenario.initial.q, arm.initial)
         reference = build_reference(control.reference, scenario.parameters, arm, units, start, (output, limit))
     late = file.steps.delay_in_periods

@@ -28,7 +28,6 @@ from armsim.loading.build import build_payloads, build_robot
 from armsim.loading.checked import ScenarioFile
 from armsim.loading.control import build_controller
 from armsim.loading.frames import RADIANS, JointUnits
-from armsim.loading.reference import resolved_reference
 from armsim.loading.robot_file import resolved_robot
 from armsim.loading.settle import settle
 from armsim.loading.signals import build_signal
@@ -323,6 +322,8 @@ def _control(scenario: Scenario, control: document.Control) -> document.Control:
     if hold is not None and control.posture is not None:
         more["posture"] = control.posture.replaced(q=hold.target)
     if control.reference is not None:
+        from armsim.loading.reference import resolved_reference
+
         units = JointUnits(scenario.degrees, scenario.arm.joints)
         more["reference"] = resolved_reference(control.reference, units)
     elif isinstance(command.reference, Constant):

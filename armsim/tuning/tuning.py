@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from armsim import document
-from armsim.document.study import MOST_CASES, MOST_SEED, MOST_TRIALS, OVER, SEARCHES, weighted
+from armsim.document.kinds import weighted
+from armsim.document.study import MOST_CASES, MOST_SEED, MOST_TRIALS, OVER, SEARCHES
 from armsim.errors import UsageError, spelled
 from armsim.files.faults import suggestion
 from armsim.files.source import find_file
