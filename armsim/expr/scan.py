@@ -29,7 +29,10 @@ def is_long(count: int) -> bool:
 
 @contextmanager
 def unrolled_up_to(count: int) -> Iterator[None]:
-    """What is traced within is scans beyond so many rows or links; `FEW` where little text matters more than quick code."""
+    """Within it, what has more rows or links than `count` is traced as a scan.
+
+    `FEW` is for what is evaluated a few times: there, less text to compile matters more than quick code.
+    """
     before = _longest_unrolled.set(count)
     try:
         yield

@@ -48,4 +48,4 @@ def _turned(value: Any, turning: Mapping[str, bool], turns: bool) -> Any:
         elif change is not None and turns and part is not None:
             part = change(part)
         changed |= {of.name: part} if of.init else {}
-    return replace(value, **changed)  # type: ignore[type-var]  # no class
+    return replace(value, **changed)  # type: ignore[type-var]  # a record here, never a class
