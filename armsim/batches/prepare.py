@@ -18,9 +18,9 @@ from armsim.plant import Plant
 from armsim.plant.columns import Layout
 from armsim.progress import Progress
 from armsim.simulation.loop_plan import EVERYTHING
-from armsim.simulation.result import KnownSetup
 from armsim.simulation.run import Run
 from armsim.simulation.runner import Job, Runner
+from armsim.simulation.setup import KnownSetup
 from armsim.simulation.simulate import carry_out
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.advice import Advice
@@ -94,7 +94,7 @@ class Prepared:
 
 
 class Variant:
-    """What is run with numbers of its own, made when it is looked at; see `armsim.simulation.result.Setup`.
+    """What is run with numbers of its own, made when it is looked at; see `armsim.simulation.setup.Setup`.
 
     Args:
         variants: Of a scenario.

@@ -53,6 +53,12 @@ VANISHED = 1e-15  # s: least step; one that would have to be smaller has failed
 MOST = 1_000_000  # attempted steps in one advance
 
 
+def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int] | None:
+    """Numbers of steps that an adaptive method accepted and rejected, from a state's slots and values; None for others."""
+    named = dict(zip(slots, state, strict=True))
+    return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
+
+
 class Trial(NamedTuple):
     """An attempted step, to be accepted or rejected.
 

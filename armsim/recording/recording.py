@@ -21,16 +21,18 @@ from armsim.files.faults import refuse
 from armsim.files.new_folder import NewFolder
 from armsim.files.nodes import Place, clipped
 from armsim.files.run_record import RunRecord
+from armsim.integrate.adaptive import steps_chosen
 from armsim.plant import held, make_plant
 from armsim.recording.state_vector import StateVector, VectorLayout
 from armsim.records import Json, as_plain, record
 from armsim.simulation.divergence import Divergence, divergence_of
 from armsim.simulation.energy_balance import EnergyBalance, audit
-from armsim.simulation.result import KnownSetup, Result, Status, steps_chosen
+from armsim.simulation.result import Result, Status
 from armsim.simulation.row_log import ArrayRows
 from armsim.simulation.run import Run, write_about
 from armsim.simulation.run_files import RunFiles
 from armsim.simulation.saved_run import origin, saved_advice, saved_scenario
+from armsim.simulation.setup import KnownSetup
 from armsim.simulation.summary import StepCounts, Summary
 
 TABLE = "record.csv"
@@ -51,7 +53,7 @@ COMMENT = (
 
 @dataclass(frozen=True)
 class RecordedSetup(KnownSetup):
-    """What was recorded; see `armsim.simulation.result.Setup`.
+    """What was recorded; see `armsim.simulation.setup.Setup`.
 
     Attributes:
         vector: The order of a state's numbers; its plant is the one that the inputs drive.

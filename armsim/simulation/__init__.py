@@ -10,7 +10,7 @@ What others use:
 - `row_log.LARGEST_LOG`: the memory that rows of many runs at once may take;
 - `run.Run`: the result, with `save` and `summary`; `armsim.Run`; `saved_run.saved_run`: one from its folder;
 - `summary.RunSummary`: that summary by attributes, with `joint_summary`, `merit`, `problems`, `ending` and `divergence`;
-- `result.steps_chosen`, `summary.StepCounts`: the numbers of steps of an adaptive method, and of any run;
+- `summary.StepCounts`: the numbers of steps of a run;
 - `engine.NativeEngine`, `make_engine`, `ENGINES`: engines by name; `bounds`, `BOUNDS`: where a run counts as diverged;
 - `loop_plan.LoopPlan`, `runner.Job`, `Runner`: what is computed, for which runs, and the loop over steps;
 - `energy_balance.audit`: the work done on an arm against the change of its energy;

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from armsim import display
 from armsim.clock import EXACT
 from armsim.control import Controller
 from armsim.errors import UsageError
 from armsim.files.faults import no_column
+from armsim.integrate.adaptive import steps_chosen
 from armsim.integrate.method import Stall
 from armsim.loading import Scenario
 from armsim.notebook import counted, pandas
 from armsim.plant import Plant
-from armsim.plant.columns import Heading, Layout
-from armsim.records import mutable_record, record
+from armsim.plant.columns import Heading
+from armsim.records import mutable_record
 from armsim.simulation.loop_plan import nearest_to_bound
 from armsim.simulation.row_log import ArrayRows, Rows
 from armsim.simulation.row_totals import RowTotals
+from armsim.simulation.setup import Setup
 from armsim.simulation.step_error import StepError
 from armsim.stability.advice import Advice
 from armsim.stability.departure import MotionRows
@@ -30,45 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from pandas import DataFrame
 
-
-def steps_chosen(slots: Sequence[str], state: Sequence[float]) -> tuple[int, int] | None:
-    """Numbers of steps that an adaptive method accepted and rejected, from a state's slots and values; None for others."""
-    named = dict(zip(slots, state, strict=True))
-    return (int(named["steps_taken"]), int(named["steps_refused"])) if "steps_taken" in named else None
-
-
-class Setup(Protocol):
-    """What was run."""
-
-    @property
-    def scenario(self) -> Scenario:
-        """The scenario."""
-
-    @property
-    def plant(self) -> Plant:
-        """The arm with its drives."""
-
-    @property
-    def advice(self) -> Advice:
-        """The advice on the step, which may be partial."""
-
-    @property
-    def layout(self) -> Layout:
-        """What the numbers of a row are."""
-
-
-@record
-class KnownSetup:
-    """A `Setup` that is known from the start."""
-
-    scenario: Scenario
-    plant: Plant
-    advice: Advice
-
-    @property
-    def layout(self) -> Layout:
-        """What the numbers of a row are."""
-        return self.plant.layout
+    from armsim.simulation.step_doubling import StepDoubling
 
 
 Status = Literal["complete", "interrupted", "diverged"]
@@ -101,7 +65,7 @@ class Result(Mapping[str, Any]):
             its tolerance, or the Newton iteration of an implicit one did not converge; "too many steps" where it tried a
             million from one instant to the next. Else None.
         failure: Of a run that was interrupted as its rows could not be written, why.
-        estimated: The error by the step, or why there is none; or what estimates it when it is asked for.
+        estimated: The error by the step, or why there is none; or the states that it is estimated from when it is asked for.
         origin: Of a run that was read from its folder, what run.yaml says of where it was made: armsim, python and sources.
     """
 
@@ -118,7 +82,7 @@ class Result(Mapping[str, Any]):
     engine: str = "llvm"
     stalled: Stall | None = None
     failure: str = ""
-    estimated: Callable[[], StepError | str] | StepError | str = field(default="", repr=False)
+    estimated: StepDoubling | StepError | str = field(default="", repr=False)
     figures: dict[str, float] = field(default_factory=dict, repr=False)
     origin: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -157,7 +121,7 @@ class Result(Mapping[str, Any]):
 
     @cached_property
     def _estimate(self) -> StepError | str:
-        return self.estimated() if callable(self.estimated) else self.estimated
+        return self.estimated if isinstance(self.estimated, (StepError, str)) else self.estimated.estimate()
 
     @property
     def step_error(self) -> StepError | None:

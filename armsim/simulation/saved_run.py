@@ -16,14 +16,15 @@ from armsim.measures.contact import CONTACT_TIME
 from armsim.plant import Plant
 from armsim.plant.columns import Layout, RowExtras
 from armsim.simulation.loop_plan import plant_of_run
-from armsim.simulation.result import KnownSetup, Status
+from armsim.simulation.result import Status
 from armsim.simulation.run import Run, summary_of
+from armsim.simulation.setup import KnownSetup
 from armsim.stability.advice import Advice
 from armsim.stability.method_choice import with_method
 
 
 class SavedSetup:
-    """What was run, as run.yaml has it, read when it is looked at; see `armsim.simulation.result.Setup`.
+    """What was run, as run.yaml has it, read when it is looked at; see `armsim.simulation.setup.Setup`.
 
     Args:
         record: The run's folder.

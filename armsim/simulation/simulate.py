@@ -23,12 +23,12 @@ from armsim.simulation.engine import make_engine
 from armsim.simulation.execution import USUAL, Execution
 from armsim.simulation.known_run import FEW, SHORT, WrittenRun
 from armsim.simulation.loop_plan import EVERYTHING, SUMMARISED, Keep, LoopPlan
-from armsim.simulation.result import KnownSetup, Setup
 from armsim.simulation.row_log import RowLog, RowSink, RowsInMemory, RowStream, SpilledRows, held_in_memory
 from armsim.simulation.row_totals import RowTotals
 from armsim.simulation.run import Run
 from armsim.simulation.run_files import RunFiles, check_format, least_size, run_files
 from armsim.simulation.runner import Job, Runner
+from armsim.simulation.setup import KnownSetup, Setup
 from armsim.simulation.step_doubling import StepDoubling
 from armsim.simulation.stopwatch import Stopwatch
 from armsim.stability.advice import Advice
@@ -278,6 +278,6 @@ def carry_out(
             approach=approach,
             engine=runner.engine.name,
             stalled=runner.stalled,
-            estimated=doubling.estimate if status == "complete" else "",
+            estimated=doubling if status == "complete" else "",
             seconds=watch.total(),
         )

@@ -22,9 +22,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from armsim.document.tolerance import LEAST
+from armsim.integrate.adaptive import steps_chosen
 from armsim.simulation.accuracy import AS_ASKED, Accuracy
-from armsim.simulation.result import Setup, steps_chosen
 from armsim.simulation.runner import Runner
+from armsim.simulation.setup import Setup
 from armsim.simulation.step_error import LOOSER, SHORTER, TIGHTER, StepError
 from armsim.stability.step_advice import key
 
@@ -46,7 +47,7 @@ _known: dict[str, StepError | str] = {}
 
 
 class StepDoubling:
-    """Estimates the error of a run, from states that it is given on the way.
+    """States of a run that are kept on the way, from which its error is estimated.
 
     Args:
         runner: Has the run at its start.

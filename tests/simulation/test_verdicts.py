@@ -10,7 +10,7 @@ import pytest
 
 import armsim
 from armsim.simulation.ending import settled
-from armsim.simulation.result import KnownSetup
+from armsim.simulation.setup import KnownSetup
 from armsim.stability.advice import Advice
 from tests.planar import planar
 
