@@ -24,8 +24,8 @@ from armsim.loading import Given, Overrides
 from armsim.loading.scenario import Scenario
 from armsim.loading.scenario_file import scenario_of
 from armsim.model import Arm, Joint
-from armsim.model.angles import FIGURE
-from armsim.records import optional, record
+from armsim.model.angles import FIGURE, POSITION
+from armsim.records import OMIT, optional, record
 from armsim.references.fastest_motion import FastestStage
 from armsim.references.tool_path import ToolMotion
 
@@ -75,10 +75,19 @@ class Exceeded(Overload):
     """
 
     torque: float | None = optional(default=None)
-    speed: float | None = optional(default=None)
+    speed: float | None = field(default=None, metadata=POSITION | OMIT)
     available: float | None = optional(default=None)
     t_s: float
     from_s: float
+
+
+@record(kw_only=True)
+class OutOfRange(Exceeded):
+    """A position, the quantity, of a joint that leaves its range."""
+
+    needed: float = field(metadata=POSITION)
+    limit: float = field(metadata=POSITION)
+    unit: str = field(metadata={"degrees": lambda _: "deg"})
 
 
 @record
@@ -220,7 +229,7 @@ def _peak(motion: Reference, key: str, i: int, t: Array, values: Array) -> Extre
 
 def _out_of_range(joints: tuple[Joint, ...], t: Array, q: Array) -> list[Exceeded]:
     """The joints whose reference leaves their range."""
-    found = []
+    found: list[Exceeded] = []
     for joint, x in zip(joints, q.T, strict=True):
         for bound, sign in zip(joint.bounds, (-1.0, 1.0), strict=True):
             if bound is None:
@@ -228,8 +237,9 @@ def _out_of_range(joints: tuple[Joint, ...], t: Array, q: Array) -> list[Exceede
             over = sign * (x - bound)
             if over.max() > ROUNDING * max(1.0, abs(bound)):
                 k = int(over.argmax())
-                limit = joint.name, "position", float(x[k]), bound, joint.kind.length
-                found.append(Exceeded(*limit, t_s=float(t[k]), from_s=float(t[(over > 0).argmax()])))
+                when = {"t_s": float(t[k]), "from_s": float(t[(over > 0).argmax()])}
+                at, unit = float(x[k]), joint.kind.length
+                found.append(OutOfRange(joint.name, "position", needed=at, limit=bound, unit=unit, **when))
     return found
 
 

@@ -22,6 +22,7 @@ from armsim.loading.frames import RADIANS
 from armsim.loading.settle import settle
 from armsim.model import JOINT_TYPES
 from armsim.records import record
+from armsim.spatial import in_degrees
 from armsim.stability.method_choice import with_method
 
 
@@ -54,6 +55,13 @@ class Origin:
     expression: bool = False
     note: str = ""
     converted_from: str = ""
+
+    def in_degrees(self) -> Origin:
+        """With an angle, or its rate, in degrees."""
+        if self.value is None or self.unit not in ("rad", "rad/s"):
+            return self
+        unit = self.unit.replace("rad", "deg")
+        return replace(self, value=in_degrees(self.value), unit=unit, converted_from="")
 
 
 def origins(given: str | PathLike[str], overrides: Overrides | None = None) -> list[Origin]:

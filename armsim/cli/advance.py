@@ -95,6 +95,7 @@ def command(
     integrated by as many steps as the error asks for. Numbers may be formulas such as -pi/2.
     """
     from armsim.arm.robot import load_robot
+    from armsim.model.angles import JointMotion, in_unit
 
     seconds = integration.seconds()
     model = load_robot(robot, overrides)
@@ -110,17 +111,16 @@ def command(
         motion = model.advance(pose, rates, tau, times, integration.rtol, method=integration.method)
         save(motion_figure(model, times, motion, tau, display.degrees), plot)
 
-    q_before, qd_before = (arm.shown(x, display.degrees) for x in (pose, rates))
-    q_end, qd_end, qdd_end = (arm.shown(x.tolist(), display.degrees) for x in end)
+    motions = JointMotion(pose, rates), JointMotion(*(x.tolist() for x in end))
+    before, after = in_unit(motions, arm.joints, display.degrees)
     drive = "no torque of its drives" if state.torque is None else "these torques"
     where = ", from its initial pose" if state.q is None else ""
     notes = outside_notes(arm, end.q.tolist(), end.qd.tolist(), display.degrees)
-    columns = {"torque": ("torque", tau), "q before": ("q", q_before), "qd before": ("qd", qd_before)}
-    columns |= {"q": ("q", q_end), "qd": ("qd", qd_end), "acceleration": ("qdd", qdd_end)}
+    columns = {"torque": ("torque", tau), "q before": ("q", before.q), "qd before": ("qd", before.qd)}
+    columns |= {"q": ("q", after.q), "qd": ("qd", after.qd), "acceleration": ("qdd", after.qdd)}
     about = {"robot": arm.name, "joints": model.joints, "duration": seconds, "torque": tau}
-    start = {"q": q_before, "qd": qd_before}
     display.print(
-        lambda: {**about, "start": start, "end": {"q": q_end, "qd": qd_end, "qdd": qdd_end}},
+        lambda: {**about, "start": before, "end": after},
         lambda: [
             f"{arm.name}: after {seconds:g} s under {drive}{where}",
             "",

@@ -8,10 +8,10 @@ import sys
 import click
 
 from armsim.files.pages import PAGES, page_text
-from armsim.reports.table import WIDTH
 from armsim.terminal.completion import pages
 from armsim.terminal.page import page
 from armsim.terminal.streams import echo
+from armsim.text_columns import WIDTH, aligned
 
 WIDEST = 100  # characters of a line that is easily read
 
@@ -32,9 +32,7 @@ def command(name: str | None) -> int:
     On a terminal your pager shows it (PAGER; `less`, mostly: q leaves it, / searches); elsewhere it is plain text.
     """
     if name is None:
-        formatter = click.HelpFormatter(width=WIDTH)
-        formatter.write_dl(list(PAGES.items()))
-        echo(formatter.getvalue(), nl=False)
+        echo("\n".join(aligned([*PAGES.items()], width=WIDTH)))
     elif sys.stdout.isatty():
         click.echo_via_pager(page(page_text(name), min(shutil.get_terminal_size().columns, WIDEST)))
     else:

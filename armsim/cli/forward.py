@@ -50,6 +50,7 @@ def command(
     """
     from armsim.arm.forward import forward
     from armsim.arm.overload import overloads
+    from armsim.model.angles import JointMotion, in_unit
     from armsim.reports.state import outside_notes, overload_notes, rigid_notes, state_table
 
     if state.torque is not None and voltage is not None:
@@ -60,13 +61,13 @@ def command(
     volts = None if voltage is None else joint_values("voltage", voltage, arm)
     found = forward(arm, pose, rates, tau, volts)
     exceeded = [] if tau is None else overloads(arm, rates, tau, found.voltage, found.current)
-    q_shown, qd_shown, qdd_shown = (arm.shown(x, display.degrees) for x in (pose, rates, found.qdd))
-    answer = {"q": q_shown, "qd": qd_shown, **found._replace(qdd=qdd_shown)._asdict()}
+    motion = in_unit(JointMotion(pose, rates, found.qdd), arm.joints, display.degrees)
+    answer = {"q": motion.q, "qd": motion.qd, **found._asdict(), "qdd": motion.qdd}
     drive = "these voltages" if volts is not None else "these torques" if tau is not None else "no torque of its drives"
     where = ", at its initial pose" if state.q is None else ""
     remarks = [*rigid_notes(arm), *outside_notes(arm, pose, rates, display.degrees), *overload_notes(exceeded)]
     columns = {key: (key, answer[key]) for key in ("q", "qd", "voltage", "current", "torque")}
-    columns["acceleration"] = ("qdd", qdd_shown)
+    columns["acceleration"] = ("qdd", answer["qdd"])
     display.print(
         lambda: {"robot": arm.name, "joints": arm.joint_names, **answer, "exceeded": exceeded},
         lambda: [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from armsim.cli.options import (
     set_option,
 )
 from armsim.errors import UsageError
+from armsim.model.angles import POSITION, JointMotion, in_unit
 from armsim.records import record
 from armsim.reports.state import state_table
 from armsim.reports.table import ReportTable, number
@@ -98,6 +100,14 @@ class SolutionChoice:
     every: bool
     turns: bool
     no_limits: bool
+
+
+@record
+class NearestPose:
+    """Joint positions next to a pose that cannot be had, and by how much those of the pose are beyond limits, by joint."""
+
+    q: list[float] = field(metadata=POSITION)
+    beyond: dict[str, float] = field(metadata=POSITION)
 
 
 @record
@@ -197,10 +207,8 @@ def command(
         found = ask(all="turns" if wanted.turns else every)
     except NoSolution as error:
         if display.as_json:
-            kinds = {joint.name: joint.kind for joint in arm.arm.joints}
-            beyond = {name: kinds[name].shown(x, display.degrees) for name, x in error.beyond.items()}
-            q = arm.arm.shown(error.q.tolist(), display.degrees)
-            print_json({**vars(error), "q": q, "beyond": beyond})
+            nearest = in_unit(NearestPose(error.q.tolist(), error.beyond), arm.arm.joints, display.degrees)
+            print_json(vars(error) | vars(nearest))
         raise
     if start is not None and single and not every:
         with suppress(UsageError):  # of infinitely many, or joints that are no chain
@@ -216,9 +224,9 @@ def command(
             min((abs(x - end) for end in joint.bounds if end is not None), default=math.inf)
             for x, joint in zip(q, joints, strict=True)
         ]
-        shown, nearest = arm.arm.shown(q, display.degrees), min(range(len(room)), key=room.__getitem__)
-        margin = joints[nearest].kind.shown(room[nearest], display.degrees) if min(room) < math.inf else None
-        solutions.append(NamedSolution(name, shown, margin))
+        shown, margins = in_unit([JointMotion(q), JointMotion(room)], joints, display.degrees)
+        margin = margins.q[room.index(min(room))]
+        solutions.append(NamedSolution(name, shown.q, margin if margin < math.inf else None))
     distance, angle = float(found.distance.max()), float(found.angle.max())
     keys = [*map(str, range(1, len(solutions) + 1))] if every else ["q"]
     columns = {key: ("q", one.q) for key, one in zip(keys, solutions, strict=True)}

@@ -29,13 +29,13 @@ def command(file: str, overrides: Overrides, resolved: bool, display: Display) -
     method, steps, rows, and the gains as seen at the joints. FILE is a file, the name of a shipped one, or the run.yaml of a
     finished run.
     """
-    from armsim.reports.info import in_unit, origin_in_degrees, report
+    from armsim.reports.info import in_unit, report
     from armsim.reports.info import resolved as resolved_report
 
     if resolved:
         from armsim.arm.provenance import origins
 
-        found = [origin_in_degrees(origin) if display.degrees else origin for origin in origins(file, overrides)]
+        found = [origin.in_degrees() if display.degrees else origin for origin in origins(file, overrides)]
         display.print(lambda: found, lambda: resolved_report(found, display.verbose))
         return 0
     from armsim.arm.overview import overview

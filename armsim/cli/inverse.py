@@ -147,6 +147,7 @@ def command(
     from armsim.arm.overload import above_nominal, overloads
     from armsim.dynamics import contact_wrenches
     from armsim.dynamics.internal import InternalWrenches, carriers
+    from armsim.model.angles import JointMotion, in_unit
     from armsim.reports.state import (
         elastic_notes,
         friction_notes,
@@ -172,12 +173,12 @@ def command(
     internal = InternalWrenches(arm, pose, rates, changes, partial(contact_wrenches, arm, pose, rates))
     carried = {name: internal.at(name) for name in carriers(arm)} if wrenches else {}
     lasting = above_nominal(arm, current) if holding else []
-    q_shown = arm.shown(pose, display.degrees)
-    ahead = zip(arm.joints, rotor_positions(arm, pose, rates, changes), strict=True)
-    rotors = [x if x is None else joint.kind.shown(x, display.degrees) for joint, x in ahead]
-    shown: dict[str, Sequence[float | None]] = {"q": q_shown, "torque": torque, "voltage": voltage, "current": current}
-    if any(x is not None for x in rotors):
-        shown = {"q": q_shown, "q motor": rotors, **shown}
+    ahead = rotor_positions(arm, pose, rates, changes)
+    links, rotors = in_unit([JointMotion(pose), JointMotion(ahead)], arm.joints, display.degrees)
+    shown: dict[str, Sequence[float | None]] = {"q": links.q}
+    if any(x is not None for x in ahead):
+        shown |= {"q motor": rotors.q}
+    shown |= {"torque": torque, "voltage": voltage, "current": current}
     told = {key.replace(" ", "_"): values for key, values in shown.items()}
     about: dict[str, object] = {"robot": arm.name, "joints": arm.joint_names, **told}
     if wrenches:

@@ -12,8 +12,9 @@ from armsim.cli.options import Display, flag, grouped, quiet_option
 from armsim.notebook import counted
 from armsim.records import as_plain
 from armsim.reports.source import source_facts
-from armsim.reports.table import WIDTH, Report, number, sections
+from armsim.reports.table import Report, number, sections
 from armsim.terminal.streams import bold
+from armsim.text_columns import WIDTH, aligned
 
 if TYPE_CHECKING:
     from armsim.arm.catalog import ShippedFile
@@ -46,10 +47,8 @@ def command(display: Display) -> int:
 
 def _section(kind: str, items: Sequence[ShippedFile], verbose: bool) -> Report:
     """A kind of files, a line each."""
-    formatter = click.HelpFormatter(width=WIDTH)
-    formatter.write_dl([(item.name, _line(item)) for item in items], col_max=30)
     where = f"  in {os.path.dirname(items[0].file)}" if verbose and items else ""
-    return [bold(kind) + where, formatter.getvalue().rstrip()]
+    return [bold(kind) + where, *aligned([[item.name, _line(item)] for item in items], width=WIDTH)]
 
 
 def _line(item: ShippedFile) -> str:

@@ -7,7 +7,7 @@ import click
 from armsim.cli.options import Display, doubts_of, flag, grouped, quiet_options
 from armsim.errors import UsageError
 from armsim.records import record
-from armsim.reports.table import aligned
+from armsim.text_columns import aligned
 
 
 @record
@@ -70,7 +70,7 @@ def command(name: str, joints: int, convention: str, planar: int | None, table: 
     doubts_of(read_scenario(scenario))
     others = [] if read is None else read.others
     display.say(
-        *aligned([[robot, "the arm: change its numbers to yours"], [scenario, "what happens to it"]], "<"),
+        *aligned([[robot, "the arm: change its numbers to yours"], [scenario, "what happens to it"]]),
         *([f"! columns of {table.path} that are left out: {', '.join(others)}"] if others else []),
         f"\nnext: armsim simulate {scenario}",
     )

@@ -12,6 +12,7 @@ from armsim.cli.pictures import OutputFiles, check_plot
 from armsim.errors import UsageError
 from armsim.records import Json, record
 from armsim.reports.table import number as shown
+from armsim.text_columns import aligned
 
 if TYPE_CHECKING:
     from armsim.arm.workspace import Workspace
@@ -105,19 +106,18 @@ def command(
         columns = (found.position, found.reachable, found.manipulability, found.payload)
         write_csv(output, COLUMNS, np.dstack(columns).ravel())
     facts = _facts(found, plane)
-    lines = [
-        f"{where}, {world.resolution} x {world.resolution} points",
-        f"reached         {facts['share']:.1%} of them",
-    ]
-    for name, (low, high) in facts["extent"].items():
-        lines.append(f"                {name} from {shown(low)} to {shown(high)} m")
+    rows = [("reached", f"{facts['share']:.1%} of them")]
+    rows += [("", f"{name} from {shown(low)} to {shown(high)} m") for name, (low, high) in facts["extent"].items()]
     for name, unit in (("manipulability", ""), ("payload", " kg")):
         for end, there in (facts[name] or {}).items():
             place = ", ".join(map(shown, there["position"]))
-            lines.append(f"{name:15} {end} {shown(there['value'])}{unit} at {place} m")
-    lines += [] if facts["payload"] else ["payload         not limited by the motors"] * bool(facts["extent"])
-    lines += [f"{verb:15} {file}" for verb, file in (("written", output), ("drawn", plot)) if file is not None]
-    display.print(lambda: {"robot": arm.arm.name, "plane": plane, **facts}, lambda: lines)
+            rows.append((name, f"{end} {shown(there['value'])}{unit} at {place} m"))
+    rows += [] if facts["payload"] else [("payload", "not limited by the motors")] * bool(facts["extent"])
+    rows += [(verb, file) for verb, file in (("written", output), ("drawn", plot)) if file is not None]
+    display.print(
+        lambda: {"robot": arm.arm.name, "plane": plane, **facts},
+        lambda: [f"{where}, {world.resolution} x {world.resolution} points", *aligned(rows)],
+    )
     return 0
 
 

@@ -17,10 +17,10 @@ from armsim.errors import visible
 from armsim.escaping import in_latex, in_markdown
 from armsim.model import BASE
 from armsim.records import record
+from armsim.text_columns import WIDTH, aligned
 
 Derivation = Any  # `armsim.derivation.derive.Derivation`, which calls upon this module
 LONGEST = 40  # terms of an entry that is written out
-WIDTH = 80
 GREEK = {"tau": r"\tau", "w": r"\omega", "a": r"\alpha", "qdd": r"\ddot q", "qd": r"\dot q"}
 
 
@@ -194,7 +194,7 @@ def text(parts: Sequence[Block]) -> str:
                 break_long_words=False,
                 break_on_hyphens=False,
             )
-        lines += _aligned(block.table)
+        lines += [f"  {line}" for line in aligned(block.table)]
     return "\n".join(lines) + "\n"
 
 
@@ -218,13 +218,6 @@ def _decimal(value: sympy.Basic) -> sympy.Basic:
 
 def _long(x: sympy.Rational) -> bool:
     return abs(x.p) > 99 or x.q > 99
-
-
-def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    if not table:
-        return []
-    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-    return ["  " + "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths)).rstrip() for row in table]
 
 
 def latex(parts: Sequence[Block]) -> str:

@@ -30,7 +30,9 @@ from armsim.figures.style import (
     worded,
 )
 from armsim.loading import load_robot_file
+from armsim.model.angles import JointMotion, in_unit
 from armsim.notebook import counted
+from armsim.text_columns import aligned
 
 TRIAD, FAN = 0.06, 0.11  # of the arm's size: the axes of a frame, the radius of a range
 FRAME = (VERMILION, GREEN, SKY)  # of x, y and z
@@ -191,17 +193,19 @@ def _table(drawn: DrawnArm, q: Sequence[float], frames: Array, degrees: bool) ->
     names = [name if len(name) <= 16 else f"{name[:15]}…" for name in ("base", *arm.link_names)]
     chain = carriers == sorted(set(carriers))
     rows = [("joint", "type", "position", "range", "to the next" if chain else "length")]
-    for i, (joint, x) in enumerate(zip(arm.links_in_range, arm.positions(q), strict=True)):
+    motion = in_unit(JointMotion(list(arm.positions(q))), arm.links_in_range, degrees)
+    for i, (joint, x) in enumerate(zip(arm.links_in_range, motion.q, strict=True)):
         apart = f"{tick(lengths[i + chain], 4)} m" + ("" if chain else f" from {names[carriers[i]]}")
         kind = joint.type + ("" if joint.mimic is None else f", follows {joint.mimic.joint}")
-        limit, unit, ends = joint.limit, joint.kind.unit(degrees), "any"
+        limit, unit, ends = in_unit(joint.limit, [joint], degrees), joint.kind.unit(degrees), "any"
         if limit is not None and joint.bounds != (None, None):
-            lower, upper = (tick(joint.kind.shown(end, degrees), 4) for end in (limit.lower, limit.upper))
-            ends = f"{lower} to {upper} {unit}"
-        rows.append((names[i + 1], kind, f"{tick(joint.kind.shown(x, degrees), 4)} {unit}", ends, apart))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+            ends = f"{tick(limit.lower, 4)} to {tick(limit.upper, 4)} {unit}"
+        rows.append((names[i + 1], kind, f"{tick(x, 4)} {unit}", ends, apart))
     mass, center = drawn.center_of_mass(frames)
     places = center, frames[-1, :3, 3]
     at = [", ".join(tick(0.0 if abs(x) < 1e-12 else float(x), 4) for x in place) for place in places]
-    return [*lines, "", f"⊕ centre of mass {at[0]} m, {tick(mass, 5)} kg;  + tool {at[1]} m".ljust(len(lines[0]))]
+    lines = aligned(rows)
+    wide = max(map(len, lines))  # so that all lines begin below each other
+    return [
+        line.ljust(wide) for line in (*lines, "", f"⊕ centre of mass {at[0]} m, {tick(mass, 5)} kg;  + tool {at[1]} m")
+    ]

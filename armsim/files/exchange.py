@@ -113,7 +113,7 @@ def flush(path: str) -> None:
         return  # Windows writes names by itself
     descriptor = os.open(path, os.O_RDONLY if folder else os.O_RDWR | getattr(os, "O_BINARY", 0))
     try:
-        _flush(descriptor)
+        flush_open(descriptor)
     except OSError as error:
         if not folder or error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # some cannot flush folders
             raise
@@ -121,7 +121,12 @@ def flush(path: str) -> None:
         os.close(descriptor)
 
 
-def _flush(descriptor: int) -> None:
+def flush_open(descriptor: int) -> None:
+    """Have the data of a file that is open on disk when this returns.
+
+    Raises:
+        OSError: They could not be written.
+    """
     if sys.platform == "darwin":  # where fsync leaves data in the drive's own cache
         import fcntl
 

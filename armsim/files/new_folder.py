@@ -179,7 +179,7 @@ class NewFolder:
         return UsageError.of(self._given or self._kind.numbered, "a folder that can be written", found, mend)
 
     @contextlib.contextmanager
-    def concluding(self) -> Iterator[None]:
+    def conclude(self) -> Iterator[None]:
         """A block that writes the last of it, as run.yaml, before it gets its name; a Ctrl-C comes too late to stop anything.
 
         Raises:

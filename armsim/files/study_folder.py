@@ -19,7 +19,7 @@ from typing import Any
 
 from armsim.errors import FileFaults, UsageError, refusing, spelled
 from armsim.files.claim import sole
-from armsim.files.exchange import flush
+from armsim.files.exchange import flush, flush_open
 from armsim.files.folder_kind import entries
 from armsim.files.interrupts import interrupts_later
 from armsim.files.new_file import made_folder, write_whole
@@ -217,7 +217,7 @@ def _write(descriptor: int, text: bytes) -> None:
     left = memoryview(text)
     while left:
         left = left[os.write(descriptor, left) :]
-    os.fsync(descriptor)
+    flush_open(descriptor)
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from armsim.identification.identified_file import FILES, check_files, identified
 from armsim.identification.unseen import UnseenDirection
 from armsim.loading import Given
 from armsim.model import Arm
+from armsim.model.angles import POSITION
 from armsim.plant.columns import spellings
 from armsim.recording.follow import Horizon
 from armsim.recording.measured_log import MeasuredLog
@@ -57,10 +58,10 @@ class JointResidual:
 
     joint: str
     unit: str
-    rms: float
-    noise: float
-    quantum: float
-    slow: float
+    rms: float = field(metadata=POSITION)
+    noise: float = field(metadata=POSITION)
+    quantum: float = field(metadata=POSITION)
+    slow: float = field(metadata=POSITION)
     neighbours: float
     explained: bool
 

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from armsim.model.joint_type import JOINT_TYPES
-from armsim.records import Json
+from armsim.records import OMIT, Json, record
 from armsim.spatial import in_degrees
 
 T = TypeVar("T")
-POSITION = {"degrees": in_degrees}  # of a joint, or a list with one for each
+POSITION = {"degrees": in_degrees}  # of a joint, or one for each in a list or by name
 FIGURE = {"degrees": math.degrees}  # of merit, in positions
 SQUARE = {"degrees": lambda square: math.degrees(math.degrees(square))}
+
+
+@record
+class JointMotion:
+    """A motion at an instant: of each joint what a question about an arm is asked, or answers.
+
+    Attributes:
+        q: Positions [rad or m], a list; None for a joint without one.
+        qd: Velocities [rad/s or m/s]; None for none.
+        qdd: Accelerations [rad/s² or m/s²]; likewise.
+    """
+
+    q: Any = field(metadata=POSITION)
+    qd: Any = field(default=None, metadata=POSITION | OMIT)
+    qdd: Any = field(default=None, metadata=POSITION | OMIT)
 
 
 def in_unit(result: T, joints: Iterable[Any], degrees: bool) -> T:
@@ -43,9 +58,16 @@ def _turned(value: Any, turning: Mapping[str, bool], turns: bool) -> Any:
         part, change = _turned(getattr(value, of.name), turning, turns), of.metadata.get("degrees")
         if "angles" in of.metadata:  # whatever the joints are
             part = [*map(of.metadata["angles"], part)]
-        elif change is not None and isinstance(part, list):
-            part = [change(x) if of_joint else x for x, of_joint in zip(part, turning.values(), strict=False)]
-        elif change is not None and turns and part is not None:
-            part = change(part)
+        elif change is not None:
+            part = _changed(part, change, turning, turns)
         changed |= {of.name: part} if of.init else {}
     return replace(value, **changed)  # type: ignore[type-var]  # a record here, never a class
+
+
+def _changed(part: Any, change: Callable[[Any], Any], turning: Mapping[str, bool], turns: bool) -> Any:
+    """A number in degrees if its joint turns; numbers of all joints each, in their order or by name."""
+    if isinstance(part, Mapping):
+        return {name: _changed(x, change, turning, turning[name]) for name, x in part.items()}
+    if type(part) in (list, tuple):
+        return type(part)(_changed(x, change, turning, of) for x, of in zip(part, turning.values(), strict=False))
+    return part if part is None or not turns else change(part)

@@ -181,10 +181,6 @@ class Arm:
         """Initial joint positions of the robot file [rad or m]."""
         return tuple(joint.initial for joint in self.joints)
 
-    def shown(self, values: Scalars, degrees: bool) -> list[float]:
-        """Joint positions, velocities or accelerations, angles in degrees if asked for; see `JointType.shown`."""
-        return [joint.kind.shown(value, degrees) for joint, value in zip(self.joints, values, strict=True)]
-
     @property
     def sprung(self) -> bool:
         """Whether any joint has a spring."""

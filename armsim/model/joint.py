@@ -25,8 +25,8 @@ class Limit:
         damping: Of the stops [N·m·s/rad or N·s/m].
     """
 
-    lower: Scalar
-    upper: Scalar
+    lower: Scalar = field(metadata=POSITION)
+    upper: Scalar = field(metadata=POSITION)
     stiffness: Scalar | None = None
     damping: Scalar = 0.0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from armsim.records import record
-from armsim.spatial import in_degrees
 
 
 @record
@@ -42,10 +41,6 @@ class JointType:
     def unit_of(self, output: str) -> str:
         """Unit of a drive's "voltage", "current" or "torque"."""
         return {"voltage": "V", "current": "A"}.get(output, self.force)
-
-    def shown(self, value: float, degrees: bool) -> float:
-        """A joint's position, velocity or acceleration, of a joint that turns in degrees if asked for."""
-        return in_degrees(value) if degrees and self.turns else value
 
 
 JOINT_TYPES = {

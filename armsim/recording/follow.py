@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from armsim.errors import UsageError, spelled
 from armsim.integrate import METHODS
 from armsim.loading import Given, Scenario, scenario_of
 from armsim.model import Arm
+from armsim.model.angles import POSITION, in_unit
 from armsim.plant import driven_plant
 from armsim.plant.columns import spellings
 from armsim.progress import Progress
@@ -53,8 +54,8 @@ class Horizon:
     seconds: float
     whole: bool
     windows: int
-    final: tuple[float, ...]
-    largest: tuple[float, ...]
+    final: tuple[float, ...] = field(metadata=POSITION)
+    largest: tuple[float, ...] = field(metadata=POSITION)
 
 
 @record
@@ -111,11 +112,13 @@ class Followed(Shown):
 
     def data(self, degrees: bool = False) -> Json:
         """As plain data; horizons by joint, their angles in degrees if so asked, to 15 digits."""
-
-        def named(values: Sequence[float]) -> dict[str, float]:
-            return dict(zip(self.arm.joint_names, self.arm.shown(values, degrees), strict=True))
-
-        horizons = [{**vars(h), "final": named(h.final), "largest": named(h.largest)} for h in self.horizons]
+        horizons = [
+            {
+                key: dict(zip(self.arm.joint_names, x, strict=True)) if type(x) is tuple else x
+                for key, x in vars(h).items()
+            }
+            for h in in_unit(self.horizons, self.arm.joints, degrees)
+        ]
         return {
             "log": self.log.name,
             "robot": self.arm.name,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from armsim.model import Joint
+from armsim.model.angles import in_unit
 from armsim.notebook import counted
-from armsim.reports.table import Report, ReportTable, Row, wrapped
+from armsim.reports.table import Cell, Report, ReportTable, Row, wrapped
 
 if TYPE_CHECKING:
     from armsim.recording.compare import ComparedSeries
@@ -117,18 +119,19 @@ def difference_table(comparison: Comparison, verbose: bool) -> Report:
 
 def drift_table(followed: Followed, degrees: bool, digits: int = 4) -> ReportTable:
     """How far a model drifts from a log, per joint and horizon."""
+    joints = followed.arm.joints
     headings = ["joint"]
-    for horizon in followed.horizons:
+    columns: list[list[Cell]] = [[joint.name for joint in joints]]
+    for horizon in in_unit(followed.horizons, joints, degrees):
         span = f"all, {horizon.seconds:g} s" if horizon.whole else f"{horizon.seconds:g} s"
         headings += [span, "largest"]
-    rows: list[Row] = []
-    for i, joint in enumerate(followed.arm.joints):
-        row: Row = [joint.name]
-        for horizon in followed.horizons:
-            drifts = (horizon.final[i], horizon.largest[i])
-            row += [(small(joint.kind.shown(x, degrees), digits), joint.kind.unit(degrees)) for x in drifts]
-        rows.append(row)
-    return ReportTable(headings, rows)
+        columns += [drift_cells(joints, drifts, degrees, digits) for drifts in (horizon.final, horizon.largest)]
+    return ReportTable(headings, [*zip(*columns, strict=True)])
+
+
+def drift_cells(joints: Sequence[Joint], drifts: Sequence[float], degrees: bool, digits: int) -> list[Cell]:
+    """A column of drifts of joints, in the unit that is shown."""
+    return [(small(x, digits), joint.kind.unit(degrees)) for joint, x in zip(joints, drifts, strict=True)]
 
 
 def feedback_lines(followed: Followed, degrees: bool, digits: int = 4) -> Report:

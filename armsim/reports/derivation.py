@@ -7,7 +7,8 @@ from textwrap import wrap
 
 from armsim.derivation.base import BaseParameters
 from armsim.derivation.document import shown
-from armsim.reports.table import WIDTH, Report, wrapped
+from armsim.reports.table import Report, wrapped
+from armsim.text_columns import WIDTH
 
 MEANING = (
     "M mass, MX MY MZ first moments, XX to YZ moments of inertia of a link about its own frame's origin, payload included; "

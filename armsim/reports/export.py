@@ -6,7 +6,8 @@ import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from armsim.reports.table import Report, aligned
+from armsim.reports.table import Report
+from armsim.text_columns import aligned
 
 if TYPE_CHECKING:
     from armsim.exporting.export import Exported
@@ -23,7 +24,7 @@ def report(done: Exported) -> Report:
     """The files with what is in them, and how to try them; of a description what others lose."""
     if not done.functions:
         return [*done.files, *(f"  {note}" for note in done.notes)]
-    lines: Report = [*aligned([[path, _what(path, done)] for path in done.files], "<")]
+    lines: Report = [*aligned([[path, _what(path, done)] for path in done.files])]
     if done.numbers:
         names = ", ".join(item.name for item in done.numbers[:4]) + (", ..." if len(done.numbers) > 4 else "")
         lines += ["", f"open: {names}"]

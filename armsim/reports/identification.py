@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from armsim.identification.estimate import Estimate, label, named
 from armsim.identification.identification import Identification
+from armsim.model.angles import in_unit
 from armsim.recording.follow import Horizon
-from armsim.reports.comparison import small
+from armsim.reports.comparison import drift_cells, small
 from armsim.reports.table import Report, ReportTable, Row, measured, number, wrapped
 
 MOST_CLOSE = 5  # pairs that are told
@@ -18,7 +19,8 @@ def report(found: Identification, degrees: bool = False, verbose: bool = False) 
     rows = sum(len(log.t) for log in found.logs)
     seconds = sum(float(log.t[-1] - log.t[0]) for log in found.logs)
     names = ", ".join(log.name for log in found.logs)
-    digits = 10 if verbose else 5
+    digits, joints = 10 if verbose else 5, found.arm.joints
+    units = [joint.kind.unit(degrees) for joint in joints]
     return [
         f"{names}: {rows} rows over {seconds:.6g} s",
         wrapped(f"model    {found.arm.name} by {found.method}, steps of {found.dt:g} s"),
@@ -32,14 +34,8 @@ def report(found: Identification, degrees: bool = False, verbose: bool = False) 
         ReportTable(
             ["left over", "rms", "slow part", "sensor's noise", "resolution"],
             [
-                [
-                    left.joint,
-                    *(
-                        (small(joint.kind.shown(x, degrees)), joint.kind.unit(degrees))
-                        for x in (left.rms, left.slow, left.noise, left.quantum)
-                    ),
-                ]
-                for left, joint in zip(found.residuals, found.arm.joints, strict=True)
+                [left.joint, *((small(x), unit) for x in (left.rms, left.slow, left.noise, left.quantum))]
+                for left, unit in zip(in_unit(found.residuals, joints, degrees), units, strict=True)
             ],
         ),
         "",
@@ -97,12 +93,10 @@ def _drifts(found: Identification, degrees: bool) -> Report:
     """The drift over horizons, before and after."""
     where = f"the {found.held_back:.3g} s that were held back" if found.held_back else "the log, which was fitted"
     told = [(found.before, ""), (found.after, "after"), *([(found.fed, "fed")] if found.fed else [])]
-    rows: list[Row] = []
-    for i, joint in enumerate(found.arm.joints):
-        row: Row = [joint.name]
-        for each in zip(*(horizons for horizons, _ in told), strict=True):
-            row += [(small(joint.kind.shown(one.final[i], degrees), 3), joint.kind.unit(degrees)) for one in each]
-        rows.append(row)
+    joints = found.arm.joints
+    each = zip(*(in_unit(horizons, joints, degrees) for horizons, _ in told), strict=True)
+    columns = [drift_cells(joints, one.final, degrees, 3) for spans in each for one in spans]
+    rows = [*zip([joint.name for joint in joints], *columns, strict=True)]
     headings = [
         "drift",
         *(text for span in _spans(found.after) for text in (f"in {span}", *(name for _, name in told[1:]))),

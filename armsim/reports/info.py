@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from armsim.arm.overview import (
@@ -31,7 +30,6 @@ from armsim.reports.table import (
     Cell,
     Report,
     ReportTable,
-    aligned,
     fixed,
     force_unit,
     joint_unit,
@@ -41,8 +39,8 @@ from armsim.reports.table import (
     sections,
     wrapped,
 )
-from armsim.spatial import in_degrees
 from armsim.terminal.streams import bold
+from armsim.text_columns import aligned
 
 if TYPE_CHECKING:
     from armsim.arm.robot import Robot
@@ -124,7 +122,7 @@ def _command_lines(command: InputFacts | ControlFacts | None) -> list[str]:
 def _signals(command: InputFacts, joints: list[JointFacts]) -> Report:
     units = [JOINT_TYPES[joint.type].unit_of(command.output) for joint in joints]
     told = zip(joints, command.signals, units, strict=True)
-    return [bold("Inputs, t in s"), *aligned([[joint.name, f"{text} [{unit}]"] for joint, text, unit in told], "<")]
+    return [bold("Inputs, t in s"), *aligned([[joint.name, f"{text} [{unit}]"] for joint, text, unit in told])]
 
 
 def _control(command: ControlFacts, joints: list[JointFacts], degrees: bool, digits: int) -> Report:
@@ -249,7 +247,7 @@ def _columns(rows: list[tuple[str, Row]], digits: int, dull: Sequence[str]) -> t
 
 
 def _joint_table(joints: list[JointFacts], degrees: bool, digits: int) -> ReportTable:
-    labels = aligned([[joint.name, joint.type] for joint in joints], "<")
+    labels = aligned([[joint.name, joint.type] for joint in joints])
     rows: list[tuple[str, Row]] = []
     for label, joint in zip(labels, joints, strict=True):
         force, per = force_unit(joint.type), joint_unit(joint.type, False)
@@ -351,14 +349,6 @@ def _link_table(facts: RobotOverview, digits: int) -> ReportTable:
         tensor = numbers([link.about_com.xx, link.about_com.yy, link.about_com.zz], digits)
         rows.append([name, measured(link.mass, "kg", digits), *com, *((x, "kg·m²") for x in tensor)])
     return ReportTable(["link", "mass", "x", "y", "z", "xx", "yy", "zz"], rows)
-
-
-def origin_in_degrees(origin: Origin) -> Origin:
-    """An origin with its angle in degrees."""
-    if origin.value is None or origin.unit not in ("rad", "rad/s"):
-        return origin
-    unit = origin.unit.replace("rad", "deg")
-    return replace(origin, value=in_degrees(origin.value), unit=unit, converted_from="")
 
 
 def resolved(found: list[Origin], verbose: bool) -> Report:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from armsim.model import JOINT_TYPES
 from armsim.model.angles import in_unit
 from armsim.records import attributes
 from armsim.reports.state import rigid_notes
@@ -31,8 +29,11 @@ SHORT = 0.02  # share of the time in which limits bind: shorter ones are counted
 
 def report(planned: PlannedMotion, degrees: bool = False, verbose: bool = False) -> Report:
     """Duration, joints, and a line for every limit that is exceeded."""
+    from armsim.arm.planned import AT_ONCE
+
     scenario = planned.scenario
-    joints, tool = in_unit((planned.joints, planned.tool), scenario.arm.joints, degrees)
+    told = planned.joints, planned.tool, planned.exceeded
+    joints, tool, exceeded = in_unit(told, scenario.arm.joints, degrees)
     run = scenario.clock.end
     lasts = f"goes on; what is told is until {run:g} s" if planned.end is None else f"holds from {planned.end:.6g} s on"
     lines: Report = [
@@ -42,12 +43,15 @@ def report(planned: PlannedMotion, degrees: bool = False, verbose: bool = False)
     ]
     if planned.end is not None and planned.end > run * (1 + 1e-9):
         lines.append(wrapped(f"! the run ends before it, at {run:g} s: `--set duration={math.ceil(planned.end)}`"))
-    lines += [wrapped(note) for joint in planned.joints for note in beside_notes(joint, degrees)]
+    for joint, of in zip(joints, planned.joints, strict=True):
+        if abs(of.beside) > AT_ONCE:
+            beside = f"{number(joint.beside)} {joint_unit(joint.type, degrees)}"
+            lines.append(wrapped(f"* {joint.joint} begins {beside} beside it"))
     lines += rigid_notes(scenario.arm)
     types = {joint.joint: joint.type for joint in joints}
     lines += [] if tool is None else ["", *tool_lines(tool, types, degrees), ""]
     lines += fastest_lines(planned, verbose)
-    lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in planned.exceeded]
+    lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in exceeded]
     endless = [
         joint.joint for joint in planned.joints if not math.isfinite(joint.speed.value + joint.acceleration.value)
     ]
@@ -111,27 +115,16 @@ def fastest_lines(planned: PlannedMotion, verbose: bool) -> Report:
     ]
 
 
-def beside_notes(joint: Excursion, degrees: bool) -> list[str]:
-    """That a joint begins beside its reference."""
-    from armsim.arm.planned import AT_ONCE
-
-    if abs(joint.beside) <= AT_ONCE:
-        return []
-    kind = JOINT_TYPES[joint.type]
-    return [f"* {joint.joint} begins {number(kind.shown(joint.beside, degrees))} {kind.unit(degrees)} beside it"]
-
-
 def exceeded_note(found: Exceeded, type: str, degrees: bool) -> str:
     """Which limit is exceeded, by how much and when."""
     when = f"at t = {number(found.t_s)} s, from t = {number(found.from_s)} s on"
-    joint, quantity, kind = found.joint, found.quantity, JOINT_TYPES[type]
+    joint, quantity = found.joint, found.quantity
     if quantity == "position":
-        needed, limit = (number(kind.shown(x, degrees)) for x in (found.needed, found.limit))
-        return f"! {joint} leaves its range: {needed} {kind.unit(degrees)}, beyond {limit}, {when}"
+        return f"! {joint} leaves its range: {number(found.needed)} {found.unit}, beyond {number(found.limit)}, {when}"
     needed, limit = (f"{number(x)} {found.unit}" for x in (found.needed, found.limit))
     if found.torque is not None and found.speed is not None and found.available is not None:
         torque, available = (f"{number(x)} {force_unit(type)}" for x in (found.torque, found.available))
-        speed = f"{number(kind.shown(found.speed, degrees))} {kind.unit(degrees, '/s')}"
+        speed = f"{number(found.speed)} {joint_unit(type, degrees, '/s')}"
         most = "most" if found.available < found.torque else "least"
         return f"! {joint} needs {torque} at {speed}, where its motor gives {available} at {most} with {limit}, {when}"
     if quantity == "command":
@@ -142,20 +135,14 @@ def exceeded_note(found: Exceeded, type: str, degrees: bool) -> str:
 
 def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
     """The same as plain data."""
-    arm = planned.scenario.arm
-    told, tool = in_unit((planned.joints, planned.tool), arm.joints, degrees)
-    joints = [
+    told = planned.joints, planned.tool, planned.exceeded
+    joints, tool, exceeded = in_unit(told, planned.scenario.arm.joints, degrees)
+    moved = [
         {
             **attributes(joint, "joint", "first", "last", "least", "greatest", "beside"),
             **{f"peak_{key}": _extreme(getattr(joint, key)) for key in ("speed", "acceleration", "torque")},
         }
-        for joint in told
-    ]
-    exceeded = [
-        replace(found, needed=math.degrees(found.needed), limit=math.degrees(found.limit), unit="deg")
-        if found.quantity == "position" and found.unit == "rad" and degrees
-        else found
-        for found in planned.exceeded
+        for joint in joints
     ]
     run = planned.scenario.clock.end
     of_fastest = (("binding", "bindings"), ("unstoppable", "unstoppable")) if planned.stages else ()
@@ -163,7 +150,7 @@ def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
         "scenario": planned.scenario.name,
         "end": planned.end,
         "duration": run,
-        "joints": joints,
+        "joints": moved,
         "exceeded": exceeded,
         **{key: [it._asdict() for stage in planned.stages for it in getattr(stage, of)] for key, of in of_fastest},
         **({} if tool is None else {"tool": {key: _extreme(x) for key, x in vars(tool).items()}}),

@@ -10,6 +10,7 @@ from armsim.actuation.elastic_drive import elastic_joints, rigid_reasons
 from armsim.arm.overload import AboveNominal, LastingOverload, Overload
 from armsim.dynamics import Wrench
 from armsim.model import JOINT_TYPES, Arm, Joint
+from armsim.model.angles import in_unit
 from armsim.reports.table import Report, ReportTable, Row, force_unit, joint_unit, number, numbers, wrapped
 
 if TYPE_CHECKING:
@@ -89,14 +90,15 @@ def outside_notes(arm: Arm, q: Sequence[float], qd: Sequence[float], degrees: bo
     """
     notes = []
     for joint, q_i, push in zip(arm.joints, q, limit_torques(arm, q, qd), strict=True):
-        limit, type = joint.limit, joint.type
-        if limit is None or limit.holds(q_i):
+        type = joint.type
+        if joint.limit is None or joint.limit.holds(q_i):
             continue
-        lower, upper = (number(joint.kind.shown(x, degrees)) for x in (limit.lower, limit.upper))
+        limit = in_unit(joint.limit, [joint], degrees)
+        span = f"{number(limit.lower)} to {number(limit.upper)} {joint_unit(type, degrees)}"
         act = f"its stop pushes with {number(push)} {force_unit(type)}, which is counted in"
         if limit.stiffness is None:
             act = "its limits have no stiffness, so nothing pushes back"
-        note = f"! {joint.name} is outside its range, {lower} to {upper} {joint_unit(type, degrees)}; {act}"
+        note = f"! {joint.name} is outside its range, {span}; {act}"
         notes.append(wrapped(note))
     return notes
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from armsim.model import JOINT_TYPES
 from armsim.records import record
 from armsim.terminal.streams import bold
+from armsim.text_columns import WIDTH, aligned, column_widths, row_width
 
-WIDTH = 80
 Cell = str | tuple[str, str]  # text, or a number's text and its unit
 Row = list[Cell]
 
@@ -115,28 +115,10 @@ def _common(cells: Sequence[Cell]) -> str:
     return units.pop() if len(units) == 1 else ""
 
 
-def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
-    return [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
-
-
 def _width(lines: Sequence[Sequence[str]]) -> int:
-    widths = _widths(lines)
-    return sum(widths) + 2 * (len(widths) - 1)
+    return row_width(column_widths(lines))
 
 
 def _text(lines: Sequence[Sequence[str]], heads: int) -> str:
     text = aligned(lines, "<>")
     return "\n".join([*map(bold, text[:heads]), *text[heads:]])
-
-
-def aligned(lines: Sequence[Sequence[str]], ways: str) -> list[str]:
-    """Cells in columns two spaces apart.
-
-    Args:
-        lines: As many cells in each.
-        ways: "<" for a column that is aligned to the left, ">" for one to the right; the last way holds for all that follow.
-    """
-    widths = _widths(lines)
-    forms = map("{}{}".format, ways.ljust(len(widths), ways[-1]), widths)
-    row = "  ".join(f"{{:{form}}}" for form in forms)
-    return [row.format(*line).rstrip() for line in lines]

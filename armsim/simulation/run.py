@@ -80,7 +80,7 @@ class Run(Shown, Result):
         if written is not None:
             if failure := written.end():
                 self.cut_short(written.rows, failure)
-            with folder.concluding():
+            with folder.conclude():
                 self.record(folder, degrees)
             return
         save = partial(self.save, degrees=degrees)
@@ -95,7 +95,7 @@ class Run(Shown, Result):
                     self.cut_short(files.rows)
                 except OSError as error:
                     self.cut_short(files.cut(), error.strerror or str(error))
-            with folder.concluding():
+            with folder.conclude():
                 self.record(folder, degrees)
 
     def cut_short(self, rows: int, failure: str = "") -> None:

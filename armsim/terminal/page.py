@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from armsim.terminal.streams import bold
+from armsim.text_columns import aligned
 
-NARROWEST = 8  # characters that a column of a table keeps
 ITEM = re.compile(r"(?P<indent> *)(?P<mark>- |\d+\. )")
 INLINE = (
     (re.compile(r"!\[([^\]]*)\]\([^)]*\)"), r"(picture: \1)"),
@@ -60,7 +60,7 @@ def _laid_out(block: list[str], width: int) -> str:
         return bold(title) + (f"\n{rule * len(title)}" if rule else "")
     if first.startswith("|"):
         rows = [[_plain(cell.strip()).replace(r"\|", "|") for cell in _cells(line)] for line in block]
-        return _table([rows[0], *rows[2:]], width)
+        return "\n".join(aligned([rows[0], *rows[2:]], width=width, ruled=True))
     text = _plain(" ".join(line.strip() for line in block))
     item = ITEM.match(first)
     indent = item["indent"] if item else ""
@@ -78,19 +78,3 @@ def _plain(text: str) -> str:
 
 def _cells(line: str) -> list[str]:
     return re.split(r"(?<!\\)\|", line.strip())[1:-1]
-
-
-def _table(rows: Sequence[Sequence[str]], width: int) -> str:
-    """Columns two spaces apart, the widest made narrower until lines fit."""
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    while sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > NARROWEST:
-        widths[widths.index(max(widths))] -= 1
-    lines = []
-    for number, row in enumerate(rows):
-        cells = [textwrap.wrap(cell, wide, break_on_hyphens=False) for cell, wide in zip(row, widths)]
-        for k in range(max(1, *map(len, cells))):
-            parts = [(cell[k] if k < len(cell) else "").ljust(wide) for cell, wide in zip(cells, widths)]
-            lines.append("  ".join(parts).rstrip())
-        if number == 0:
-            lines.append("  ".join("-" * wide for wide in widths))
-    return "\n".join(lines)

@@ -139,14 +139,14 @@ def test_where_there_is_no_room_at_all_the_rows_that_found_some_are_kept(armsim,
 
 def test_a_recording_that_finds_no_room_is_whole_where_there_is(armsim, empty_folder, elsewhere, monkeypatch):
     armsim(*RECORD, "-q")
-    concluding = recording.NewFolder.concluding
+    conclude = recording.NewFolder.conclude
 
     def full(self):
         if self.hidden.startswith(str(empty_folder)):
             raise OSError(errno.ENOSPC, FULL)
-        return concluding(self)
+        return conclude(self)
 
-    monkeypatch.setattr(recording.NewFolder, "concluding", full)
+    monkeypatch.setattr(recording.NewFolder, "conclude", full)
     failed = armsim(*RECORD[:-1], "again")
     kept = failed.err.split("the run is whole in ")[1].removesuffix(": move it\n")
     assert failed.code == 2

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from armsim.model.angles import FIGURE, POSITION, SQUARE, in_unit
+from armsim.model.angles import FIGURE, POSITION, SQUARE, JointMotion, in_unit
+from armsim.records import as_plain
 from armsim.spatial import Frame
 
 
@@ -56,6 +57,17 @@ def test_radians_leave_a_result_as_it_is():
 
 def test_a_list_has_a_number_for_each_joint_in_its_unit():
     assert in_unit(State([1.0, 1.0]), JOINTS, True) == State([57.2957795130823, 1.0])
+
+
+def test_numbers_by_name_and_those_of_a_tuple_are_of_their_joints_too():
+    assert in_unit(State({"S": 1.0, "R1": 1.0}), JOINTS, True) == State({"S": 1.0, "R1": 57.2957795130823})
+    assert in_unit(State((1.0, 1.0)), JOINTS, True) == State((57.2957795130823, 1.0))
+
+
+def test_a_motion_may_lack_a_joint_and_has_no_velocity_that_is_not_asked_for():
+    assert in_unit(JointMotion([None, 1.0]), JOINTS, True) == JointMotion([None, 1.0])
+    motion = in_unit(JointMotion([1.0, 1.0], qdd=[math.pi, 2.0]), JOINTS, True)
+    assert as_plain(motion) == {"q": [57.2957795130823, 1.0], "qdd": [180.0, 2.0]}
 
 
 def test_a_number_of_no_joint_is_an_angle_where_all_joints_turn():
