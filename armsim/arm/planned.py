@@ -26,7 +26,7 @@ from armsim.loading.scenario_file import scenario_of
 from armsim.model import Arm, Joint
 from armsim.model.angles import FIGURE, POSITION
 from armsim.records import OMIT, optional, record
-from armsim.references.fastest_motion import FastestStage
+from armsim.references.fastest_motion import Binding, FastestStage
 from armsim.references.tool_path import ToolMotion
 
 POINTS = 2000  # at which peaks are looked for, besides knots; between neighbours they are refined
@@ -39,27 +39,25 @@ class Excursion:
 
     Attributes:
         joint: Its name.
-        type: Of the joint.
         first: Position at t = 0 [rad or m].
         last: Position at the end [rad or m].
         least: Least position [rad or m].
         greatest: Greatest position [rad or m].
         beside: Initial position less that of the reference [rad or m].
-        speed: Extreme speed [rad/s or m/s].
-        acceleration: Extreme acceleration [rad/s² or m/s²].
-        torque: Extreme torque of the drive [N·m or N].
+        peak_speed: Extreme speed [rad/s or m/s].
+        peak_acceleration: Extreme acceleration [rad/s² or m/s²].
+        peak_torque: Extreme torque of the drive [N·m or N].
     """
 
     joint: str
-    type: str
     first: float = field(metadata=FIGURE)
     last: float = field(metadata=FIGURE)
     least: float = field(metadata=FIGURE)
     greatest: float = field(metadata=FIGURE)
     beside: float = field(metadata=FIGURE)
-    speed: Extreme = field(metadata=EXTREME)
-    acceleration: Extreme = field(metadata=EXTREME)
-    torque: Extreme
+    peak_speed: Extreme = field(metadata=EXTREME)
+    peak_acceleration: Extreme = field(metadata=EXTREME)
+    peak_torque: Extreme
 
 
 @record(kw_only=True)
@@ -88,6 +86,31 @@ class OutOfRange(Exceeded):
     needed: float = field(metadata=POSITION)
     limit: float = field(metadata=POSITION)
     unit: str = field(metadata={"degrees": lambda _: "deg"})
+
+
+@record
+class ReferenceSummary:
+    """What there is to tell of a reference.
+
+    Attributes:
+        scenario: The name of its scenario.
+        end: From when on it holds [s]; None where it goes on.
+        duration: Of the scenario [s].
+        joints: What each joint does.
+        exceeded: Limits that it exceeds.
+        binding: Of a fastest motion the limits that bind, one after the other; None of another one.
+        unstoppable: Where the arm could not stand still, likewise.
+        tool: What the tool does, where it follows a path.
+    """
+
+    scenario: str
+    end: float | None
+    duration: float
+    joints: tuple[Excursion, ...]
+    exceeded: tuple[Exceeded, ...]
+    binding: list[Binding] | None = optional(default=None)
+    unstoppable: list[Binding] | None = optional(default=None)
+    tool: ToolExcursion | None = optional(default=None)
 
 
 @record
@@ -121,6 +144,21 @@ class PlannedMotion(Shown):
     def __repr__(self) -> str:
         last = "goes on" if self.end is None else f"holds from {self.end:g} s on"
         return f"PlannedMotion({self.scenario.name}: {last}, {len(self.exceeded)} limits exceeded)"
+
+    @cached_property
+    def facts(self) -> ReferenceSummary:
+        """The summary."""
+        of, fastest = self.scenario, len(self.stages) > 0
+        return ReferenceSummary(
+            of.name,
+            self.end,
+            of.clock.end,
+            self.joints,
+            self.exceeded,
+            [it for stage in self.stages for it in stage.bindings] if fastest else None,
+            [it for stage in self.stages for it in stage.unstoppable] if fastest else None,
+            self.tool,
+        )
 
     @cached_property
     def robot(self) -> Robot:
@@ -180,15 +218,14 @@ def reference(scenario: Given | Scenario, overrides: Overrides | None = None) ->
     joints = tuple(
         Excursion(
             joint=joint.name,
-            type=joint.type,
             first=first[i],
             last=float(there[0][-1, i]),
             least=float(there[0][:, i].min()),
             greatest=float(there[0][:, i].max()),
             beside=of.initial_q[i] - first[i],
-            speed=_peak(motion, "qd", i, dense, there[1][:, i]),
-            acceleration=_peak(motion, "qdd", i, dense, there[2][:, i]),
-            torque=Extreme(float(np.abs(tau[:, i]).max()), float(dense[np.abs(tau[:, i]).argmax()])),
+            peak_speed=_peak(motion, "qd", i, dense, there[1][:, i]),
+            peak_acceleration=_peak(motion, "qdd", i, dense, there[2][:, i]),
+            peak_torque=Extreme(float(np.abs(tau[:, i]).max()), float(dense[np.abs(tau[:, i]).argmax()])),
         )
         for i, joint in enumerate(arm.joints)
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import field
-from typing import NamedTuple
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -15,19 +14,20 @@ from armsim.records import record
 from armsim.references.tool_path import ToolMotion
 
 
-class Extreme(NamedTuple):
+@record
+class Extreme:
     """A greatest magnitude, or a least one.
 
     Attributes:
         value: The magnitude.
-        t: When [s].
+        t_s: When [s].
     """
 
     value: float
-    t: float
+    t_s: float
 
 
-EXTREME = {"degrees": lambda of: of._replace(value=math.degrees(of.value))}  # of an angle; see `armsim.model.angles`
+EXTREME = {"degrees": lambda of: replace(of, value=math.degrees(of.value))}  # of an angle; see `armsim.model.angles`
 
 
 @record
@@ -68,4 +68,4 @@ def tool_excursion(arm: Arm, motion: ToolMotion, times: Sequence[float]) -> Tool
     speed, deviation, least = (Extreme(*max((row[k], row[-1]) for row in found)) for k in range(3))
     near = min(margins, default=None)
     limit = () if near is None else (near[2], Extreme(*near[:2]))
-    return ToolExcursion(motion.frame, speed, deviation, Extreme(-least.value, least.t), *limit)
+    return ToolExcursion(motion.frame, speed, deviation, Extreme(-least.value, least.t_s), *limit)

@@ -52,7 +52,9 @@ def command(scenario: str, overrides: Overrides, files: OutputFiles, display: Di
     """
     from armsim.arm.planned import reference
     from armsim.files.new_file import check_output
-    from armsim.reports.reference import as_data, report
+    from armsim.model.angles import in_unit
+    from armsim.records import as_plain
+    from armsim.reports.reference import report
 
     output, plot = files.output, files.plot
     if output is not None:
@@ -70,7 +72,11 @@ def command(scenario: str, overrides: Overrides, files: OutputFiles, display: Di
         save(phase_plane(planned) if planned.stages else reference_figure(planned, display.degrees), plot)
     made = [] if output is None else [f"written {output}: {len(planned.t)} rows"]
     display.print(
-        lambda: {**as_data(planned, display.degrees), "file": output, "doubts": doubts},
+        lambda: {
+            **as_plain(in_unit(planned.facts, read.arm.joints, display.degrees)),
+            "file": output,
+            "doubts": doubts,
+        },
         lambda: [*report(planned, display.degrees, display.verbose), *made],
         plot,
     )

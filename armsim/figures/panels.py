@@ -13,13 +13,12 @@ from typing import Any
 from armsim.errors import UsageError, spelled
 from armsim.figures.drawn_run import DrawnRun
 from armsim.figures.envelope import Sum
-from armsim.figures.style import tick, with_unit
+from armsim.figures.style import with_unit
 from armsim.files.faults import suggestion
 from armsim.model import Joint
 from armsim.plant.column_kinds import KINDS
 from armsim.plant.columns import in_degrees, read_heading
 from armsim.records import record
-from armsim.simulation.energy_balance import EnergyBalance
 
 TITLES = {
     "q": "position", "qd": "velocity", "qdd": "acceleration", "tau": "torque in all", "tau_motor": "motor torque",
@@ -206,7 +205,7 @@ class Panels:
         parts = {name: Sum(((heading, 1.0),)) for name, heading in ENERGIES.items()}
         parts["their sum"] = Sum(tuple(chain.from_iterable(one.terms for one in parts.values())))
         curves = tuple(Curve("energy", name, "J", value, i) for i, (name, value) in enumerate(parts.items(), 4))
-        note = "" if self.run.audit is None else audit_note(self.run.audit)
+        note = "" if self.run.audit is None else f"residual {self.run.audit.unexplained(2)}"
         return [Panel("energy", "J", curves, note=note)]
 
 
@@ -241,12 +240,6 @@ def bounds(kind: str, joint: Joint, limit: float | None = None, output: str | No
     if limit is not None and kind == {"voltage": "voltage", "torque": "tau_motor"}.get(output or ""):
         least.append(limit)
     return [] if not least else [-min(least), min(least)]
-
-
-def audit_note(audit: EnergyBalance) -> str:
-    """What an energy balance leaves unexplained, in words."""
-    share = tick(float(f"{100 * audit.relative:.2g}"))
-    return f"no work explains {tick(audit.residual, 2)} J, {share} % of the energy exchanged"
 
 
 def turn(unit: str) -> float:

@@ -23,7 +23,7 @@ def phase_plane(planned: PlannedMotion) -> Any:
     spent = defaultdict[tuple[str, str], float](float)
     for stage in planned.stages:
         for it in stage.bindings:
-            spent[it[:2]] += it.to_s - it.from_s
+            spent[it.joint, it.quantity] += it.to_s - it.from_s
     order = sorted(spent, key=lambda label: -spent[label])[:MOST]
     for k, (joint, quantity) in enumerate(order):
         axis.plot([], [], color=look(k).color, linewidth=2.2, label=f"{quantity} of {joint}")

@@ -85,7 +85,7 @@ class ComparedSeries(Shown):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"ComparedSeries({self.comparison.brief})"
+        return f"ComparedSeries({self.comparison.verdict()})"
 
     def data(self) -> dict[str, Any]:
         """As plain data."""

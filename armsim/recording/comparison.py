@@ -80,13 +80,20 @@ class Comparison:
     equal: bool
 
     def __repr__(self) -> str:
-        return f"Comparison({self.brief})"
+        return f"Comparison({self.verdict()})"
 
-    @property
-    def brief(self) -> str:
-        """How much differs, in a line."""
-        verdict = "equal to the bit" if self.equal else "differs" if self.differs else "not equal"
-        return f"{counted(len(self.differences), 'column')} at {counted(len(self.t), 'time')}, {verdict}"
+    def verdict(self, converted: bool = False) -> str:
+        """Whether the two are equal, in a line; angles that were converted are not compared to the bit."""
+        numbers = f"{counted(len(self.differences), 'number')} at {counted(len(self.t), 'instant')}"
+        if self.equal:
+            return f"equal{'' if converted else ' to the bit'}: {numbers}"
+        judged = [d for d in self.differences if d.tolerance is not None]
+        if self.began is not None:
+            exact = all(d.tolerance == 0 for d in judged)
+            return f"{'differs' if exact else 'differs by more than the tolerance'} from {self.began:.9g} s on"
+        if judged:
+            return f"within the tolerance: {len(judged)} of {numbers}"
+        return "not judged: no tolerance was given"
 
     @property
     def differs(self) -> bool:

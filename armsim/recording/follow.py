@@ -89,7 +89,7 @@ class Followed(Shown):
     fed: Followed | None = None
 
     def __repr__(self) -> str:
-        return f"Followed({self.log.name} by {self.arm.name} with {self.method}: {self.comparison.brief})"
+        return f"Followed({self.log.name} by {self.arm.name} with {self.method}: {self.comparison.verdict()})"
 
     @property
     def model(self) -> str:

@@ -69,7 +69,7 @@ class Replay(Shown):
         return f"{scenario.arm.name} by {scenario.method}, {steps}"
 
     def __repr__(self) -> str:
-        return f"Replay({self.scenario.brief}: {self.comparison.brief})"
+        return f"Replay({self.scenario.brief}: {self.comparison.verdict()})"
 
 
 def replay(

@@ -18,7 +18,8 @@ from armsim.references.recorded import Recorded, of_columns
 Array = Any  # numpy's
 
 
-class Binding(NamedTuple):
+@record
+class Binding:
     """A time in which a limit is the nearest, and reached.
 
     Attributes:

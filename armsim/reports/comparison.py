@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from armsim.model import Joint
 from armsim.model.angles import in_unit
-from armsim.notebook import counted
 from armsim.reports.table import Cell, Report, ReportTable, Row, wrapped
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ def followed(result: Followed, degrees: bool = False, verbose: bool = False) -> 
         "root mean square at the ends, and the largest in between.",
     ]
     if result.judged:
-        lines += ["", verdict(result.comparison)]
+        lines += ["", result.comparison.verdict()]
     if result.judged or verbose:
         lines += ["", *difference_table(result.comparison, verbose)]
     return lines
@@ -79,21 +78,7 @@ def _conversion(b: str, converted: Sequence[str]) -> str:
 def _judged(comparison: Comparison, verbose: bool, converted: bool = False) -> Report:
     """The verdict, and a table unless all is equal."""
     table = [] if comparison.equal else ["", *difference_table(comparison, verbose)]
-    return [verdict(comparison, converted), *table]
-
-
-def verdict(comparison: Comparison, converted: bool = False) -> str:
-    """Whether two courses are equal, in one line; converted angles are not compared to the bit."""
-    numbers = f"{counted(len(comparison.differences), 'number')} at {counted(len(comparison.t), 'instant')}"
-    if comparison.equal:
-        return f"equal{'' if converted else ' to the bit'}: {numbers}"
-    judged = [d for d in comparison.differences if d.tolerance is not None]
-    if comparison.began is not None:
-        exact = all(d.tolerance == 0 for d in judged)
-        return f"{'differs' if exact else 'differs by more than the tolerance'} from {comparison.began:.9g} s on"
-    if judged:
-        return f"within the tolerance: {len(judged)} of {numbers}"
-    return "not judged: no tolerance was given"
+    return [comparison.verdict(converted), *table]
 
 
 def difference_table(comparison: Comparison, verbose: bool) -> Report:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from armsim.records import Json, attributes
 from armsim.reports.table import Report
 from armsim.text_columns import aligned
 
@@ -48,14 +48,11 @@ def _what(path: str, done: Exported) -> str:
     return f"functions: {', '.join(done.functions)}"
 
 
-def as_data(done: Exported) -> dict[str, Any]:
+def as_data(done: Exported) -> Json:
     """It as plain data."""
+    numbers = [{"path": item.name, "unit": item.unit, "value": item.value} for item in done.numbers]
     return {
-        "name": done.name,
-        "functions": list(done.functions),
-        "files": list(done.files),
-        "open": [{"path": item.name, "unit": item.unit, "value": item.value} for item in done.numbers],
-        "states": done.states,
-        "test": asdict(done.test),
-        "notes": list(done.notes),
+        **attributes(done, "name", "functions", "files"),
+        "open": numbers,
+        **attributes(done, "states", "test", "notes"),
     }

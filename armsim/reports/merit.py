@@ -14,9 +14,10 @@ from armsim.formulas.units import units_of
 from armsim.measures.catalog import KINDS
 from armsim.measures.figures import OF_JOINT
 from armsim.model import JOINT_TYPES
+from armsim.reports.state import of_nominal
 from armsim.reports.table import Cell, Report, ReportTable, Row, joint_unit, number, wrapped
 from armsim.simulation.joint_summary import JointSummary
-from armsim.simulation.merit import ArmFigures
+from armsim.simulation.merit import ArmFigures, TimeAtLimit
 from armsim.simulation.problems import HotWinding, LongAtLimit, NotFollowed, OverNominalCurrent, Unsettled
 from armsim.simulation.summary import EndState
 
@@ -32,15 +33,13 @@ def problem_lines(end: EndState, degrees: bool) -> list[str]:
     for which in dict.fromkeys(of.which for of in long):
         same = [of for of in long if of.which == which]
         first = min(of.at.first for of in same)
-        times = ", ".join(f"{of.joint} for {_lasting(of)}" for of in same).removeprefix(same[0].joint)
+        times = ", ".join(f"{of.joint} for {_lasting(of.at, 2, of.at_end)}" for of in same).removeprefix(same[0].joint)
         lines.append(f"! {same[0].joint} {_limited(which)}{times}, first at {first:.3g} s")
     for of in found:
         joint, unit = of.joint, units[of.joint]
         if isinstance(of, OverNominalCurrent):
-            share = number(100 * of.rms / of.nominal, 3)
-            lines.append(
-                f"! {joint} takes {number(of.rms, 3)} A root mean square, {share} % of its nominal {number(of.nominal)} A"
-            )
+            current = f"{number(of.rms, 3)} A root mean square"
+            lines.append(f"! {joint} takes {current}, {of_nominal(of.rms, of.nominal)}")
         elif isinstance(of, HotWinding):
             lines.append(
                 f"! the winding of {joint} comes to {number(of.peak, 4)} °C, beyond its {number(of.max, 4)} °C"
@@ -59,9 +58,8 @@ def _limited(which: str) -> str:
     return {"stop": "was outside its range", "command": "saturated"}.get(which, f"was at its {which} limit")
 
 
-def _lasting(of: LongAtLimit) -> str:
-    end = ", and at the end" if of.at_end else ""
-    return f"{number(of.at.time, 2)} s ({number(100 * of.at.share, 2)} %{end})"
+def _lasting(at: TimeAtLimit, digits: int, at_end: bool = False) -> str:
+    return f"{number(at.time, digits)} s ({number(100 * at.share, digits)} %{', and at the end' * at_end})"
 
 
 def figure_lines(joints: Sequence[JointSummary], figures: ArmFigures, degrees: bool) -> list[str]:
@@ -140,10 +138,7 @@ def figure_table(joints: Sequence[JointSummary], figures: ArmFigures, degrees: b
     lines: Report = [ReportTable(["joint", *(OF_JOINT[key] for key in keys)], rows)] if keys else []
     for joint in joints:
         for kind, at in (joint.figures.limits if joint.figures else {}).items():
-            share = number(100 * at.share, 3)
-            lines.append(
-                f"* {joint.name} {_limited(kind)} for {number(at.time, 4)} s, {share} %, first at {at.first:.4g} s"
-            )
+            lines.append(f"* {joint.name} {_limited(kind)} for {_lasting(at, 4)}, first at {at.first:.4g} s")
     seen = f"* these figures as seen at {figures.moments} moments, one every {figures.every:.3g} s"
     return [*lines, wrapped(seen), ""]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from armsim.model.angles import in_unit
-from armsim.records import attributes
 from armsim.reports.state import rigid_notes
 from armsim.reports.table import (
     Report,
@@ -21,7 +20,7 @@ from armsim.reports.table import (
 )
 
 if TYPE_CHECKING:
-    from armsim.arm.planned import Exceeded, Excursion, PlannedMotion
+    from armsim.arm.planned import Exceeded, Excursion, PlannedMotion, ReferenceSummary
     from armsim.arm.tool_excursion import ToolExcursion
 
 SHORT = 0.02  # share of the time in which limits bind: shorter ones are counted
@@ -31,38 +30,35 @@ def report(planned: PlannedMotion, degrees: bool = False, verbose: bool = False)
     """Duration, joints, and a line for every limit that is exceeded."""
     from armsim.arm.planned import AT_ONCE
 
-    scenario = planned.scenario
-    told = planned.joints, planned.tool, planned.exceeded
-    joints, tool, exceeded = in_unit(told, scenario.arm.joints, degrees)
-    run = scenario.clock.end
-    lasts = f"goes on; what is told is until {run:g} s" if planned.end is None else f"holds from {planned.end:.6g} s on"
+    arm = planned.scenario.arm
+    facts, types = in_unit(planned.facts, arm.joints, degrees), {joint.name: joint.type for joint in arm.joints}
+    end, run = facts.end, facts.duration
+    lasts = f"goes on; what is told is until {run:g} s" if end is None else f"holds from {end:.6g} s on"
     lines: Report = [
-        f"{scenario.name}: the reference of {scenario.arm.name} {lasts}",
+        f"{facts.scenario}: the reference of {arm.name} {lasts}",
         "",
-        joint_table(joints, degrees, verbose),
+        joint_table(facts.joints, types, degrees, verbose),
     ]
-    if planned.end is not None and planned.end > run * (1 + 1e-9):
-        lines.append(wrapped(f"! the run ends before it, at {run:g} s: `--set duration={math.ceil(planned.end)}`"))
-    for joint, of in zip(joints, planned.joints, strict=True):
+    if end is not None and end > run * (1 + 1e-9):
+        lines.append(wrapped(f"! the run ends before it, at {run:g} s: `--set duration={math.ceil(end)}`"))
+    for joint, of in zip(facts.joints, planned.joints, strict=True):
         if abs(of.beside) > AT_ONCE:
-            beside = f"{number(joint.beside)} {joint_unit(joint.type, degrees)}"
+            beside = f"{number(joint.beside)} {joint_unit(types[joint.joint], degrees)}"
             lines.append(wrapped(f"* {joint.joint} begins {beside} beside it"))
-    lines += rigid_notes(scenario.arm)
-    types = {joint.joint: joint.type for joint in joints}
-    lines += [] if tool is None else ["", *tool_lines(tool, types, degrees), ""]
-    lines += fastest_lines(planned, verbose)
-    lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in exceeded]
-    endless = [
-        joint.joint for joint in planned.joints if not math.isfinite(joint.speed.value + joint.acceleration.value)
-    ]
+    lines += rigid_notes(arm)
+    lines += [] if facts.tool is None else ["", *tool_lines(facts.tool, types, degrees), ""]
+    lines += fastest_lines(facts, verbose)
+    lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in facts.exceeded]
+    peaks = {joint.joint: joint.peak_speed.value + joint.peak_acceleration.value for joint in facts.joints}
+    endless = [joint for joint, peak in peaks.items() if not math.isfinite(peak)]
     if endless:
         lines.append(wrapped(f"! {', '.join(endless)}: no finite velocity or acceleration at times"))
-    elif not planned.exceeded:
+    elif not facts.exceeded:
         lines.append("* within all limits of joints and motors that there are")
     return lines
 
 
-def joint_table(joints: Sequence[Excursion], degrees: bool, verbose: bool) -> ReportTable:
+def joint_table(joints: Sequence[Excursion], types: Mapping[str, str], degrees: bool, verbose: bool) -> ReportTable:
     """From where to where each joint moves, or between which positions if it comes back; and its peaks."""
     returns = any(joint.greatest - joint.least > abs(joint.last - joint.first) + 1e-9 for joint in joints)
     ends = {"first": "from", "last": "to"}
@@ -71,11 +67,12 @@ def joint_table(joints: Sequence[Excursion], degrees: bool, verbose: bool) -> Re
     digits = 10 if verbose else 5
     rows: list[Row] = []
     for joint in joints:
-        unit = joint_unit(joint.type, degrees)
+        type = types[joint.joint]
+        unit = joint_unit(type, degrees)
         row: Row = [joint.joint, *(measured(getattr(joint, key), unit, digits) for key in places)]
-        peaks = (joint.speed, f"{unit}/s"), (joint.acceleration, f"{unit}/s²"), (joint.torque, force_unit(joint.type))
-        for peak, of in peaks:
-            row += [measured(peak.value, of, digits), measured(peak.t, "s", digits)]
+        peaks = joint.peak_speed, joint.peak_acceleration, joint.peak_torque
+        for peak, of in zip(peaks, (f"{unit}/s", f"{unit}/s²", force_unit(type)), strict=True):
+            row += [measured(peak.value, of, digits), measured(peak.t_s, "s", digits)]
         rows.append(row)
     return ReportTable(["joint", *places.values(), "speed", "at", "acceleration", "at", "torque", "at"], rows)
 
@@ -83,19 +80,19 @@ def joint_table(joints: Sequence[Excursion], degrees: bool, verbose: bool) -> Re
 def tool_lines(tool: ToolExcursion, types: Mapping[str, str], degrees: bool) -> list[str]:
     """What the tool does along its path."""
     lines = [
-        f"{tool.frame} at most {number(tool.speed.value)} m/s, at t = {number(tool.speed.t)} s",
+        f"{tool.frame} at most {number(tool.speed.value)} m/s, at t = {number(tool.speed.t_s)} s",
         f"beside its path by {number(tool.deviation.value, 2)} m at most",
-        f"manipulability {number(tool.manipulability.value)} at least, at t = {number(tool.manipulability.t)} s",
+        f"manipulability {number(tool.manipulability.value)} at least, at t = {number(tool.manipulability.t_s)} s",
     ]
     if tool.joint is not None and tool.margin is not None:
         margin = f"{number(tool.margin.value)} {joint_unit(types[tool.joint], degrees)}"
-        lines.append(f"{tool.joint} comes nearest to a limit, {margin}, at t = {number(tool.margin.t)} s")
+        lines.append(f"{tool.joint} comes nearest to a limit, {margin}, at t = {number(tool.margin.t_s)} s")
     return lines
 
 
-def fastest_lines(planned: PlannedMotion, verbose: bool) -> Report:
+def fastest_lines(facts: ReferenceSummary, verbose: bool) -> Report:
     """Which limits bind along the fastest motion, and where the arm could not stop."""
-    found = [binding for stage in planned.stages for binding in stage.bindings]
+    found = facts.binding
     if not found:
         return []
     least = 0.0 if verbose else SHORT * sum(binding.to_s - binding.from_s for binding in found)
@@ -110,8 +107,7 @@ def fastest_lines(planned: PlannedMotion, verbose: bool) -> Report:
             f"! {it.joint} could not stand still from t = {number(it.from_s)} s to {number(it.to_s)} s: the limit of its "
             f"{it.quantity} does not let it"
         )
-        for stage in planned.stages
-        for it in stage.unstoppable
+        for it in facts.unstoppable or ()
     ]
 
 
@@ -131,33 +127,3 @@ def exceeded_note(found: Exceeded, type: str, degrees: bool) -> str:
         return f"! {joint} needs {needed}, more than `control.limit` of {limit}, {when}"
     shaft = " at the motor's shaft" if quantity in ("torque", "speed") else ""
     return f"! {joint} needs {needed}{shaft}, more than its motor's limit of {limit}, {when}"
-
-
-def as_data(planned: PlannedMotion, degrees: bool) -> dict[str, Any]:
-    """The same as plain data."""
-    told = planned.joints, planned.tool, planned.exceeded
-    joints, tool, exceeded = in_unit(told, planned.scenario.arm.joints, degrees)
-    moved = [
-        {
-            **attributes(joint, "joint", "first", "last", "least", "greatest", "beside"),
-            **{f"peak_{key}": _extreme(getattr(joint, key)) for key in ("speed", "acceleration", "torque")},
-        }
-        for joint in joints
-    ]
-    run = planned.scenario.clock.end
-    of_fastest = (("binding", "bindings"), ("unstoppable", "unstoppable")) if planned.stages else ()
-    return {
-        "scenario": planned.scenario.name,
-        "end": planned.end,
-        "duration": run,
-        "joints": moved,
-        "exceeded": exceeded,
-        **{key: [it._asdict() for stage in planned.stages for it in getattr(stage, of)] for key, of in of_fastest},
-        **({} if tool is None else {"tool": {key: _extreme(x) for key, x in vars(tool).items()}}),
-    }
-
-
-def _extreme(x: Any) -> Any:
-    from armsim.arm.tool_excursion import Extreme
-
-    return {"value": x.value, "t_s": x.t} if isinstance(x, Extreme) else x

@@ -6,10 +6,11 @@ import math
 
 from armsim.clock import seconds
 from armsim.model.angles import in_unit
+from armsim.notebook import percent
 from armsim.records import as_plain
 from armsim.reports.merit import figure_lines, figure_table, problem_lines
 from armsim.reports.table import Report, ReportTable, Row, fixed, force_unit, joint_unit, measured, number, wrapped
-from armsim.simulation.energy_balance import EnergyBalance
+from armsim.simulation.energy_balance import EnergyBalance, joules
 from armsim.simulation.joint_summary import JointSummary
 from armsim.simulation.known_run import WrittenRun
 from armsim.simulation.problems import LongAtLimit
@@ -95,15 +96,14 @@ def _contact_line(of: ContactSummary) -> str:
 def _energy_lines(reached: EndState, digits: int) -> list[str]:
     """The arm's energy, and its balance as in `work_lines`."""
     start, end = (number(energy.total, 6) for energy in (reached.energy.start, reached.energy.end))
-    energy = f"energy   {start} J at the start, {end} J at the end: {_joules(reached.audit.change, digits)}"
+    energy = f"energy   {start} J at the start, {end} J at the end: {joules(reached.audit.change, digits)}"
     return [wrapped(energy), *work_lines(reached.audit, digits)]
 
 
 def work_lines(audit: EnergyBalance, digits: int) -> list[str]:
     """The work of each source and the residual of the energy balance; see `armsim.simulation.energy_balance`."""
-    works = ", ".join(f"{of} {_joules(work, digits)}" for of, work in audit.works.items() if work) or "none"
-    residual = f"{_joules(audit.residual, digits)}, {share(audit.relative)} of the energy exchanged"
-    lines = [f"work     {works}", f"residual {residual}"]
+    works = ", ".join(f"{of} {joules(work, digits)}" for of, work in audit.works.items() if work) or "none"
+    lines = [f"work     {works}", f"residual {audit.unexplained(digits)}"]
     if audit.note:
         lines.append(f"! {audit.note}")
     return [wrapped(line) for line in lines]
@@ -115,28 +115,13 @@ def step_error_lines(summary: RunSummary) -> list[str]:
         return [wrapped(f"error    not estimated: {summary.no_step_error}")] if summary.no_step_error else []
     found, note = summary.step_error.estimate, summary.step_error.note
     of = "the run" if found.whole else "parts of the run"
-    size = f"{'at least ' * found.at_least}{share(found.share, tiny=found.at_least)} of the motion"
+    size = f"{'at least ' * found.at_least}{percent(found.share, tiny=found.at_least)} of the motion"
     if math.isinf(found.share):
         size = "without bound"
     lines = [f"error    {size}, by {of} repeated with {found.by}"]
     if note:
         lines.append(f"! {note}")
     return [wrapped(line) for line in lines]
-
-
-def _joules(value: float, digits: int) -> str:
-    return f"{value:+.{digits}g} J" if value else "0 J"
-
-
-def share(part: float, tiny: bool = False) -> str:
-    """A fraction in percent, to two digits; below 1e-6 % only as a bound, unless `tiny`."""
-    percent = 100 * part
-    if 0 < percent < 1e-6 and not tiny:
-        return "less than 1e-6 %"
-    if 0 < percent < 1e-3:
-        digits, exponent = f"{percent:.1e}".split("e")
-        return f"{digits}e{int(exponent)} %"
-    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
 
 
 def steps_by(summary: Summary) -> str:

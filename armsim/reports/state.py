@@ -151,11 +151,16 @@ def nominal_notes(found: Sequence[AboveNominal], what: str) -> list[str]:
     """
     return [
         wrapped(
-            f"! {of.joint} takes {number(of.current)} A for {what}, {number(100 * of.current / of.nominal, 3)} % of "
-            f"its nominal {number(of.nominal)} A: its winding does not stand that for long"
+            f"! {of.joint} takes {number(of.current)} A for {what}, {of_nominal(of.current, of.nominal)}: "
+            "its winding does not stand that for long"
         )
         for of in found
     ]
+
+
+def of_nominal(current: float, nominal: float) -> str:
+    """A current [A] against a nominal one, in words."""
+    return f"{number(100 * current / nominal, 3)} % of its nominal {number(nominal)} A"
 
 
 def derived_notes(arm: Arm, derived: Derived | None) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from armsim.actuation import WORKS
 from armsim.loading import Scenario
+from armsim.notebook import percent
 from armsim.plant import Plant
 from armsim.records import optional, record
 from armsim.simulation.result import Result
@@ -52,6 +53,15 @@ class EnergyBalance:
     def works(self) -> dict[str, float]:
         """All works by their source."""
         return {of: getattr(self, of) for of in WORKS} | (self.others or {})
+
+    def unexplained(self, digits: int) -> str:
+        """The residual to some significant digits, in words."""
+        return f"{joules(self.residual, digits)}, {percent(self.relative)} of the energy exchanged"
+
+
+def joules(value: float, digits: int) -> str:
+    """A change of energy to some significant digits."""
+    return f"{value:+.{digits}g} J" if value else "0 J"
 
 
 def audit(run: Result) -> EnergyBalance:

@@ -32,11 +32,11 @@ def test_peaks_are_those_of_the_closed_form_and_forces_those_of_newton():
     planned = armsim.reference(scenario(MOVE))
     (joint,) = planned.joints
     assert (planned.end, joint.first, joint.last, joint.beside) == (1.5, 0.0, 0.6, 0.0)
-    assert joint.speed.value == pytest.approx(15 / 8 * 0.6 / 1.5, rel=1e-14)
-    assert joint.speed.t == pytest.approx(0.75, abs=1e-7)
-    assert joint.acceleration.value == pytest.approx(10 / math.sqrt(3) * 0.6 / 1.5**2, rel=1e-12)
-    assert joint.torque.value == pytest.approx(
-        MASS * joint.acceleration.value, rel=1e-5
+    assert joint.peak_speed.value == pytest.approx(15 / 8 * 0.6 / 1.5, rel=1e-14)
+    assert joint.peak_speed.t_s == pytest.approx(0.75, abs=1e-7)
+    assert joint.peak_acceleration.value == pytest.approx(10 / math.sqrt(3) * 0.6 / 1.5**2, rel=1e-12)
+    assert joint.peak_torque.value == pytest.approx(
+        MASS * joint.peak_acceleration.value, rel=1e-5
     )  # at the best of 2000 instants
     assert planned.tau == pytest.approx(MASS * planned.qdd, rel=1e-14, abs=1e-14)
     assert planned.exceeded == ()

@@ -137,9 +137,9 @@ def test_work_and_what_it_leaves_unexplained_are_reported(armsim, empty_folder):
      (0.5, "50 %"), (0.999, "100 %"), (1.234, "123 %")],
 )  # fmt: skip
 def test_shares_read_well(part, text):
-    from armsim.reports.simulation import share
+    from armsim.notebook import percent
 
-    assert share(part) == text
+    assert percent(part) == text
 
 
 def test_the_speed_is_that_of_the_loop_and_says_so(armsim):

@@ -36,7 +36,7 @@ def test_payloads_that_no_motor_limits_are_not_drawn_and_leave_no_file(armsim, t
 def test_a_plane_beyond_reach_says_so(armsim):
     done = armsim(*GRID, "--at", "5")
     assert done.code == 0
-    assert done.out.splitlines()[1:] == ["reached         0.0% of them"]
+    assert done.out.splitlines()[1:] == ["reached  0.0% of them"]
 
 
 @pytest.mark.parametrize("given", [("--axis", "z=0,0,1", "--rpy", "0,0,0"), ("--axis", "w=0,0,1")])

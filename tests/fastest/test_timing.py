@@ -268,7 +268,10 @@ def test_a_run_that_does_not_begin_with_the_speed_of_its_path_is_doubtful(unit, 
 @pytest.mark.slow
 def test_jerk_is_told_where_it_binds_and_where_it_does_not_let_the_path_be_followed():
     (stage,) = read_scenario(slider({"jerk": 30, "acceleration": 8})).command.reference.stages
-    spent = {label: sum(it.to_s - it.from_s for it in stage.bindings if it[:2] == label) for label in stage.labels}
+    spent = {
+        label: sum(it.to_s - it.from_s for it in stage.bindings if (it.joint, it.quantity) == label)
+        for label in stage.labels
+    }
     assert spent["x", "jerk"] == pytest.approx(stage.times[-1], rel=1e-3)  # but for three changes of sign
     with pytest.raises(FileFaults, match=r"no speed that the limit of jerk of x lets go on"):
         read_scenario(slider({"jerk": 0.5, "acceleration": 8, "path_speeds": [2, 0]}))

@@ -64,6 +64,11 @@ def test_numbers_by_name_and_those_of_a_tuple_are_of_their_joints_too():
     assert in_unit(State((1.0, 1.0)), JOINTS, True) == State((57.2957795130823, 1.0))
 
 
+def test_whole_degrees_come_back_whole():
+    found = in_unit([JointMotion([math.radians(x)]) for x in range(-360, 361)], JOINTS[:1], True)
+    assert [motion.q for motion in found] == [[x] for x in range(-360, 361)]
+
+
 def test_a_motion_may_lack_a_joint_and_has_no_velocity_that_is_not_asked_for():
     assert in_unit(JointMotion([None, 1.0]), JOINTS, True) == JointMotion([None, 1.0])
     motion = in_unit(JointMotion([1.0, 1.0], qdd=[math.pi, 2.0]), JOINTS, True)

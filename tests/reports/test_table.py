@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from armsim.model import JOINT_TYPES
 from armsim.reports.html import html
 from armsim.reports.table import ReportTable, fixed, number, numbers
 from armsim.terminal.streams import bold
@@ -64,14 +63,6 @@ def test_rounding_beside_large_numbers_is_zero():
 
 def test_fixed_decimals_have_no_minus_zero():
     assert [fixed(x, 3) for x in (-1e-9, 0.0, -0.1234, 2.0)] == ["0.000", "0.000", "-0.123", "2.000"]
-
-
-def test_whole_degrees_come_back_whole():
-    import math
-
-    turning, sliding = JOINT_TYPES["revolute"], JOINT_TYPES["prismatic"]
-    assert [turning.shown(math.radians(x), True) for x in range(-360, 361)] == list(range(-360, 361))
-    assert sliding.shown(0.25, True) == turning.shown(0.25, False) == 0.25
 
 
 def test_a_page_has_the_same_cells_in_a_table_and_no_text_of_it_is_html():
