@@ -95,7 +95,7 @@ def command(
     integrated by as many steps as the error asks for. Numbers may be formulas such as -pi/2.
     """
     from armsim.arm.robot import load_robot
-    from armsim.model.angles import JointMotion, in_unit
+    from armsim.model.angles import MotionInstant, in_unit
 
     seconds = integration.seconds()
     model = load_robot(robot, overrides)
@@ -111,7 +111,7 @@ def command(
         motion = model.advance(pose, rates, tau, times, integration.rtol, method=integration.method)
         save(motion_figure(model, times, motion, tau, display.degrees), plot)
 
-    motions = JointMotion(pose, rates), JointMotion(*(x.tolist() for x in end))
+    motions = MotionInstant(pose, rates), MotionInstant(*(x.tolist() for x in end))
     before, after = in_unit(motions, arm.joints, display.degrees)
     drive = "no torque of its drives" if state.torque is None else "these torques"
     where = ", from its initial pose" if state.q is None else ""

@@ -44,13 +44,13 @@ def command(robot: str, overrides: Overrides, q: str | None, display: Display) -
     pitch about y, yaw about z, fixed axes, as in URDF: Rz(yaw) Ry(pitch) Rx(roll).
     """
     from armsim.dynamics import frame_pose, link_poses
-    from armsim.model.angles import JointMotion, in_unit
+    from armsim.model.angles import MotionInstant, in_unit
 
     arm = read_robot(robot, overrides)
     at = joint_values("q", q, arm, display.degrees)
     poses = [*zip(arm.link_names, link_poses(arm, at), strict=True)]
     poses += [(frame.name, frame_pose(arm, at, frame)) for frame in arm.frames]
-    found = JointMotion(at), [(name, pose.frame()) for name, pose in poses]
+    found = MotionInstant(at), [(name, pose.frame()) for name, pose in poses]
     motion, frames = in_unit(found, arm.joints, display.degrees)
     about = {"robot": arm.name, "joints": arm.joint_names, "q": motion.q}
     named = [{"name": name, **vars(frame)} for name, frame in frames]

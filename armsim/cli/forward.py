@@ -50,7 +50,7 @@ def command(
     """
     from armsim.arm.forward import forward
     from armsim.arm.overload import overloads
-    from armsim.model.angles import JointMotion, in_unit
+    from armsim.model.angles import MotionInstant, in_unit
     from armsim.reports.state import outside_notes, overload_notes, rigid_notes, state_table
 
     if state.torque is not None and voltage is not None:
@@ -61,7 +61,7 @@ def command(
     volts = None if voltage is None else joint_values("voltage", voltage, arm)
     found = forward(arm, pose, rates, tau, volts)
     exceeded = [] if tau is None else overloads(arm, rates, tau, found.voltage, found.current)
-    motion = in_unit(JointMotion(pose, rates, found.qdd), arm.joints, display.degrees)
+    motion = in_unit(MotionInstant(pose, rates, found.qdd), arm.joints, display.degrees)
     answer = {"q": motion.q, "qd": motion.qd, **found._asdict(), "qdd": motion.qdd}
     drive = "these voltages" if volts is not None else "these torques" if tau is not None else "no torque of its drives"
     where = ", at its initial pose" if state.q is None else ""

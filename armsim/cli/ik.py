@@ -23,7 +23,7 @@ from armsim.cli.options import (
     set_option,
 )
 from armsim.errors import UsageError
-from armsim.model.angles import POSITION, JointMotion, in_unit
+from armsim.model.angles import POSITION, MotionInstant, in_unit
 from armsim.records import record
 from armsim.reports.state import state_table
 from armsim.reports.table import ReportTable, number
@@ -224,7 +224,7 @@ def command(
             min((abs(x - end) for end in joint.bounds if end is not None), default=math.inf)
             for x, joint in zip(q, joints, strict=True)
         ]
-        shown, margins = in_unit([JointMotion(q), JointMotion(room)], joints, display.degrees)
+        shown, margins = in_unit([MotionInstant(q), MotionInstant(room)], joints, display.degrees)
         margin = margins.q[room.index(min(room))]
         solutions.append(NamedSolution(name, shown.q, margin if margin < math.inf else None))
     distance, angle = float(found.distance.max()), float(found.angle.max())

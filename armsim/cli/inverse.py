@@ -147,7 +147,7 @@ def command(
     from armsim.arm.overload import above_nominal, overloads
     from armsim.dynamics import contact_wrenches
     from armsim.dynamics.internal import InternalWrenches, carriers
-    from armsim.model.angles import JointMotion, in_unit
+    from armsim.model.angles import MotionInstant, in_unit
     from armsim.reports.state import (
         elastic_notes,
         friction_notes,
@@ -174,7 +174,7 @@ def command(
     carried = {name: internal.at(name) for name in carriers(arm)} if wrenches else {}
     lasting = above_nominal(arm, current) if holding else []
     ahead = rotor_positions(arm, pose, rates, changes)
-    links, rotors = in_unit([JointMotion(pose), JointMotion(ahead)], arm.joints, display.degrees)
+    links, rotors = in_unit([MotionInstant(pose), MotionInstant(ahead)], arm.joints, display.degrees)
     shown: dict[str, Sequence[float | None]] = {"q": links.q}
     if any(x is not None for x in ahead):
         shown |= {"q motor": rotors.q}

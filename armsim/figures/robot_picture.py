@@ -30,7 +30,7 @@ from armsim.figures.style import (
     worded,
 )
 from armsim.loading import load_robot_file
-from armsim.model.angles import JointMotion, in_unit
+from armsim.model.angles import MotionInstant, in_unit
 from armsim.notebook import counted
 from armsim.text_columns import aligned
 
@@ -193,7 +193,7 @@ def _table(drawn: DrawnArm, q: Sequence[float], frames: Array, degrees: bool) ->
     names = [name if len(name) <= 16 else f"{name[:15]}…" for name in ("base", *arm.link_names)]
     chain = carriers == sorted(set(carriers))
     rows = [("joint", "type", "position", "range", "to the next" if chain else "length")]
-    motion = in_unit(JointMotion(list(arm.positions(q))), arm.links_in_range, degrees)
+    motion = in_unit(MotionInstant(list(arm.positions(q))), arm.links_in_range, degrees)
     for i, (joint, x) in enumerate(zip(arm.links_in_range, motion.q, strict=True)):
         apart = f"{tick(lengths[i + chain], 4)} m" + ("" if chain else f" from {names[carriers[i]]}")
         kind = joint.type + ("" if joint.mimic is None else f", follows {joint.mimic.joint}")

@@ -18,7 +18,7 @@ SQUARE = {"degrees": lambda square: math.degrees(math.degrees(square))}
 
 
 @record
-class JointMotion:
+class MotionInstant:
     """A motion at an instant: of each joint what a question about an arm is asked, or answers.
 
     Attributes:

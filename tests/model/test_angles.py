@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from armsim.model.angles import FIGURE, POSITION, SQUARE, JointMotion, in_unit
+from armsim.model.angles import FIGURE, POSITION, SQUARE, MotionInstant, in_unit
 from armsim.records import as_plain
 from armsim.spatial import Frame
 
@@ -65,13 +65,13 @@ def test_numbers_by_name_and_those_of_a_tuple_are_of_their_joints_too():
 
 
 def test_whole_degrees_come_back_whole():
-    found = in_unit([JointMotion([math.radians(x)]) for x in range(-360, 361)], JOINTS[:1], True)
+    found = in_unit([MotionInstant([math.radians(x)]) for x in range(-360, 361)], JOINTS[:1], True)
     assert [motion.q for motion in found] == [[x] for x in range(-360, 361)]
 
 
 def test_a_motion_may_lack_a_joint_and_has_no_velocity_that_is_not_asked_for():
-    assert in_unit(JointMotion([None, 1.0]), JOINTS, True) == JointMotion([None, 1.0])
-    motion = in_unit(JointMotion([1.0, 1.0], qdd=[math.pi, 2.0]), JOINTS, True)
+    assert in_unit(MotionInstant([None, 1.0]), JOINTS, True) == MotionInstant([None, 1.0])
+    motion = in_unit(MotionInstant([1.0, 1.0], qdd=[math.pi, 2.0]), JOINTS, True)
     assert as_plain(motion) == {"q": [57.2957795130823, 1.0], "qdd": [180.0, 2.0]}
 
 
