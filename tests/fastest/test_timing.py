@@ -354,8 +354,10 @@ def test_a_hump_beyond_the_motor_is_passed_by_momentum_or_refused_with_the_run_u
     given = scenario(pendulum(), reference, q=[-1.2], limit=0.9 * MASS * 9.81 * 0.5)
     motion = read_scenario(given).command.reference
     (it,) = motion.stages[0].unstoppable
-    assert it[:2] == ("x", "command")
-    assert [motion.at(t).q[0] for t in it[2:]] == pytest.approx([-math.acos(0.9), math.acos(0.9)], abs=0.04)  # its grid
+    assert (it.joint, it.quantity) == ("x", "command")
+    assert [motion.at(t).q[0] for t in (it.from_s, it.to_s)] == pytest.approx(
+        [-math.acos(0.9), math.acos(0.9)], abs=0.04
+    )  # its grid
     reference["speed"] = 0.1
     with pytest.raises(FileFaults, match=r"x needs 1\.111 times the limit of its command to stand still: 50 %"):
         armsim.reference(given)
