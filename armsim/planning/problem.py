@@ -122,7 +122,7 @@ class Linearised:
         N, k, w = self.S.shape
         return np.concatenate([self.S, np.broadcast_to(np.eye(w)[k:], (N, w - k, w))], 1)
 
-    @property
+    @cached_property
     def hessian(self) -> Array:
         """Of the cost, with each interval's end by its beginning, positive semidefinite."""
         begin, end = map(semidefinite, self.curvature)

@@ -169,9 +169,8 @@ class _Pattern:
 
     def filled(self, parts: Sequence[Array]) -> Any:
         """The matrix with other numbers, in the order of its places."""
-        matrix = self._matrix.copy()
-        matrix.data = np.concatenate(parts)[self._order]
-        return matrix
+        np.take(np.concatenate(parts), self._order, out=self._matrix.data)
+        return self._matrix
 
 
 def _solver() -> Any:

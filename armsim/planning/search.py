@@ -19,7 +19,7 @@ import numpy as np
 from armsim.arm.arrays import Array
 from armsim.planning.curvature import convex, updated
 from armsim.planning.problem import Linearised, Problem, Trajectory
-from armsim.planning.rows import products
+from armsim.planning.rows import products, semidefinite
 from armsim.records import record
 
 MOST = 300  # iterations
@@ -30,7 +30,8 @@ PRICES = 10.0, 1e6  # of a missed condition: at first, and at most
 DEAR, ALIKE = 1e4, 1e-4  # from this price on the search ends where a tenth of it missed as much, but for this share
 ACCEPTED, POOR, GOOD = 0.05, 0.25, 0.7  # shares of the predicted reduction of the merit
 SHARES = (0.5, 0.25, 0.1)  # of a step
-FIRMNESS = 1e-9, 1e-5, 100.0  # of the proximal term: at first, least, and greatest
+FIRMNESS = 1e-9, 1e-2, 100.0  # of the proximal term: until a step is refused, then, and at most
+SOFT = 1e-5  # of it after good steps
 RESTORING = 1.0  # of it where defects are to be closed, and little else
 FLAT = 1e-9  # of the Hessian at first, beside the cost's own
 SHRINK = 0.3  # share by which the time may become shorter in an iteration
@@ -38,6 +39,7 @@ PATIENCE = 30  # iterations with updated Hessians, before they are taken by diff
 ASIDE = 1e-6  # of those, in units of the scales
 TOLLS, LEAST_TOLL = (100.0, 1.0), 1e-3  # of squares of defects, by updated and exact Hessians, in multipliers
 LEAST_SIZE = 1e-12
+FAR, LEAST_COST = 3.0, 1e-9  # times the cost that its unit is at most; share of the first cost that counts as none
 
 
 @record
@@ -122,6 +124,7 @@ class PlanSearch:
         self._now = problem.linearised(self._at)
         self.iterations: tuple[SearchIteration, ...] = ()
         self._unit = max(abs(self._now.cost), LEAST_SIZE)
+        self._least = max(LEAST_COST * self._unit, LEAST_SIZE)
 
     def run(self, most: int = MOST, few: int = FEW) -> Found:
         """Search until no step saves any cost, or so few of them together almost none; Ctrl-C ends it."""
@@ -143,6 +146,9 @@ class PlanSearch:
                 iterates.append(self._iterate(before + len(iterates), float(size), began))
                 if self._tell is not None:
                     self._tell(iterates[-1])
+                if iterates[-1].missed <= MET and self._unit > FAR * max(abs(self._now.cost), self._least):
+                    self._refine_unit()
+                    merits.clear()
                 merits.append(self._now.cost / self._unit + self._price * iterates[-1].missed)
                 worth = 1.0 + abs(merits[-1])
                 slow = len(merits) > few and merits[-1 - few] - merits[-1] <= SLOW * worth
@@ -218,7 +224,7 @@ class PlanSearch:
         if share < 1.0 or ratio < POOR:
             self._firmness *= 3.0
         elif ratio > GOOD:
-            self._firmness = max(self._firmness / 6.0, FIRMNESS[1])
+            self._firmness = max(self._firmness / 6.0, SOFT)
         before_there = self._slope(now, step)
         moved = np.column_stack([(to.x - self._at.x)[:-1], to.u - self._at.u]) / self._stage
         self._at, self._now = to, there
@@ -229,8 +235,21 @@ class PlanSearch:
             )
         else:
             assert self._hessian is not None
-            self._hessian = updated(self._hessian, moved, slope - before_there)
+            base = semidefinite(self._hessian + self._own(there) - self._own(now))
+            self._hessian = updated(base, moved, slope - before_there)
         return gain
+
+    def _refine_unit(self) -> None:
+        """Take the present cost for the unit of costs, and of all that counts beside them."""
+        assert self._hessian is not None
+        size = max(abs(self._now.cost), self._least)
+        self._hessian = self._hessian * (self._unit / size)
+        self._price = min(self._price * (self._unit / size), PRICES[1])
+        self._unit = size
+
+    def _own(self, now: Linearised) -> Array:
+        """The cost's own Hessian, in units of the scales."""
+        return now.hessian * self._stage[:, None] * self._stage / self._unit
 
     def _aside(self, j: int) -> Linearised:
         """The problem where the number j of every stage is a little larger."""
@@ -249,7 +268,7 @@ class PlanSearch:
 
     def _stiffer(self) -> str | None:
         """After a refused step: shorter ones, or where they are short already, the Hessian anew."""
-        self._firmness *= 8.0
+        self._firmness = 8.0 * self._firmness if self._firmness >= SOFT else FIRMNESS[1]
         if self._firmness > FIRMNESS[2]:
             fresh = self._hessian is None
             self._hessian, self._firmness = None, FIRMNESS[0]
@@ -292,7 +311,7 @@ class PlanSearch:
         problem, program, stage = self.problem, self._program, self._stage
         (sx, su), N, k, n = problem.scales, problem.N, problem.k, problem.n
         if self._hessian is None:
-            self._hessian = now.hessian * stage[:, None] * stage / self._unit + FLAT / N * np.eye(k + n)
+            self._hessian = self._own(now) + FLAT / N * np.eye(k + n)
         near = self._firmness / N * np.eye(k + n)
         lower, upper = np.full(program.size, -np.inf), np.full(program.size, np.inf)
         lower[program.slack_places] = 0.0
@@ -305,7 +324,7 @@ class PlanSearch:
         gradient, S = now.gradient * stage / self._unit, now.S * stage / sx[:, None]
         values = {name: (g, J * stage[: J.shape[2]]) for name, (g, J) in now.values.items()}
         defects = now.defects / sx
-        H, shift, carried = convex(self._hessian + near, S, defects, FIRMNESS[1] / N)
+        H, shift, carried = convex(self._hessian + near, S, defects, SOFT / N)
         gradient = gradient + shift
         solved = program.solve(
             (H, near[:k, :k]),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.integrate import simpson
-from scipy.optimize import brentq
+from scipy.optimize import brentq, least_squares
 
 import armsim
+from armsim.expr import where
 from armsim.loading import read_scenario
+from armsim.planning.problem import Trajectory
+from armsim.planning.rows import RowFunction
 from armsim.planning.search import PlanSearch
 from armsim.planning.task import PlanTask
 
@@ -60,6 +64,41 @@ def test_a_linear_quadratic_problem_takes_one_iteration(task):
     whole = np.block([[H, ends.T], [ends, np.zeros((2, 2))]])
     u = np.linalg.solve(whole, [*np.zeros(N), 1.0, 0.0])[:N]
     assert found.u[:, 0] == pytest.approx(u, abs=1e-7 * np.abs(u).max())
+
+
+@pytest.mark.parametrize("dear", [1e5, 1e7])
+def test_dear_ends_are_reached_from_rest_in_few_iterations(task, dear):
+    """A pendulum whose cost is a sum of squares, against Gauss and Newton's method in the torques alone."""
+    arm, N, goal, weight = 0.5, 20, 2.0, 9.81 * MASS
+    h = 1.0 / N
+    asked = task("torque_squared", duration=1.0, intervals=N, output="torque", of_joint={"type": "revolute"})
+    asked["robot"] |= {"gravity": [0.0, -9.81, 0.0]}
+    asked["robot"]["joints"][0]["bodies"][0]["point"]["center"] = [arm, 0.0, 0.0]
+    asked["integrator"] = {"method": "semi_implicit_euler", "dt": h}
+    planned = PlanTask(read_scenario(asked))
+
+    def half(x, u, index):
+        share = where(index[0] < 0.5, h, where(index[0] > N - 0.5, dear, 0.5 * h))
+        error = x[0] - goal
+        return [0.5 * share * (error * error + 0.1 * x[1] * x[1]) + 0.25e-3 * h * u[0] * u[0]]
+
+    rest = Trajectory(np.zeros((N + 1, 2)), np.full((N, 1), weight * arm))
+    problem = replace(planned.problem(planned.guess()), marks={}, steps=1, cost=RowFunction(half, [2, 1, 1], 3, 2))
+    search = PlanSearch(problem, rest)
+    found = search.run()
+
+    def residuals(tau):
+        q, v, rows = 0.0, 0.0, []
+        for force in tau:
+            rows += [math.sqrt(h) * (q - goal), math.sqrt(0.1 * h) * v, math.sqrt(1e-3 * h) * force]
+            v += h * (force - weight * arm * math.cos(q)) / (MASS * arm**2)
+            q += h * v
+        return [*rows, math.sqrt(dear) * (q - goal), math.sqrt(0.1 * dear) * v]
+
+    least = least_squares(residuals, found.trajectory.u[:, 0], xtol=1e-13, ftol=1e-15, gtol=1e-13)
+    assert found.status == "solved"
+    assert search.iterations[-1].cost == pytest.approx(least.cost, rel=1e-6)
+    assert len(search.iterations) <= 20
 
 
 @pytest.mark.parametrize(("intervals", "beyond"), [(50, 1e-3), (200, 1e-4)])
