@@ -141,7 +141,7 @@ class PlanSearch:
                     iterates.append(self._iterate(before + len(iterates), 0.0, began))
                     continue
                 pressure = step.pressure
-                gain = self._take(step, len(iterates) > PATIENCE)
+                gain = self._take(step, before + len(iterates) > PATIENCE)
                 size = max(np.abs(step.x).max(), np.abs(step.u).max(initial=0.0))
                 iterates.append(self._iterate(before + len(iterates), float(size), began))
                 if self._tell is not None:
@@ -175,7 +175,7 @@ class PlanSearch:
         change = np.abs((problem.correction - self.problem.correction) / problem.scales[0][: len(problem.start)])
         self.problem, self._program = problem, problem.program()
         self._at = self._within(self._at)
-        self._now, self._firmness = problem.linearised(self._at), RESTORING
+        self._now, self._firmness = problem.linearised(self._at), max(SOFT, min(RESTORING, float(change.max())))
         return float(change.max())
 
     @property
