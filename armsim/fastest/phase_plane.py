@@ -33,7 +33,7 @@ Interval = tuple[Scalar, Scalar]  # empty where its end is below its beginning
 Piece = tuple[Interval, Scalars, Scalars]  # speeds, coefficients of the least and the greatest acceleration
 SLACKS = (1e-13, 1e-10, 1e-7, 1e-4)  # of w² against its scale: rounding by which a speed may miss what can be reached
 ISLANDS = 3  # intervals of speeds at a point that are kept apart; of more, those that are found last are given up
-STEP = 3 + 2 * ISLANDS  # of an interval before its pieces: Δ, f, g, and the speeds from which the end can be reached
+STEP = 4 + 2 * ISLANDS  # of an interval before its pieces: Δ, f, g, e, and the speeds from which the end can be reached
 
 
 class Unreachable(Exception):
@@ -109,7 +109,7 @@ class Sweeps:
     def reaching(self, *x: Scalar) -> list[Scalar]:
         """From the speeds at the end of an interval to those where it begins."""
         after, interval = pairs(x[: 2 * ISLANDS]), x[2 * ISLANDS :]
-        (f, g), (left, right) = interval[1:3], self.pieces(interval[STEP:])
+        (f, g, e), (left, right) = interval[1:4], self.pieces(interval[STEP:])
 
         def aim(targets: list[Interval], piece: Piece) -> tuple[list[Interval], Any]:
             speeds, least, most = piece
@@ -131,8 +131,8 @@ class Sweeps:
 
                 def more(*now: Interval, low: Scalar = low, high: Scalar = high) -> list[Interval]:
                     slow, fast, made = shifted(least, f, -1.0), shifted(most, f), list(now)
-                    for span in positive([slow[0] + high, *slow[1:]], *speeds):
-                        for it in positive([fast[0] - low, *fast[1:]], *span):
+                    for span in positive([slow[0] + high - e, *slow[1:]], *speeds):
+                        for it in positive([fast[0] - low + e, *fast[1:]], *span):
                             made = joined(made, it)
                     return made
 
@@ -143,7 +143,7 @@ class Sweeps:
 
     def fastest(self, w: Scalar, *x: Scalar) -> list[Scalar]:
         """From the speed where an interval begins to the greatest at its end, below 0 if there is none; and its accelerations."""
-        (delta, f, g), after = x[:3], pairs(x[3:STEP])
+        (delta, f, g, e), after = x[:4], pairs(x[4:STEP])
         left, right = self.pieces(x[STEP:])
 
         def nearest(now: list[Scalar], piece: Piece) -> tuple[list[Scalar], Any]:
@@ -152,7 +152,7 @@ class Sweeps:
             return chosen(beside < now[0], [beside, value(least, w), value(most, w)], now), ()
 
         (_, a, b), _ = scan([ABSENT, 0.0, 0.0], nearest, left)
-        square = w * w
+        square = w * w + e
         scale = square + delta * sum(where(abs(x) < ABSENT, abs(x), 0.0) for x in (a, b))
 
         def ahead(found: list[list[Scalar]], piece: Piece) -> tuple[list[list[Scalar]], Any]:
@@ -199,9 +199,10 @@ class PhasePlane:
         share: Of the acceleration at its end in the mean of each interval, shape (N,): 1/2, and 1 or 0 for one that is constant.
     """
 
-    def __init__(self, s: Array, pieces: Array, share: Array) -> None:
+    def __init__(self, s: Array, pieces: Array, share: Array, bulge: Array | float = 0.0) -> None:
         self.s, self.pieces, self.sweeps, delta = s, pieces, sweeps(pieces.shape[2]), np.diff(s)
-        steps = np.column_stack([delta, 2 * delta * (1 - share), 2 * delta * share])
+        self.bulge = bulge + np.zeros_like(delta)
+        steps = np.column_stack([delta, 2 * delta * (1 - share), 2 * delta * share, 4 * delta * self.bulge / 3])
         self.items = np.concatenate(
             [steps, np.empty((len(delta), 2 * ISLANDS)), pieces.reshape(len(delta), -1)], axis=1
         )
@@ -243,14 +244,14 @@ class PhasePlane:
             slow, left = start < first.min(), self.pieces[0, 0]
             pieces = left[left[:, 0] <= left[:, 1]]
             raise Unreachable(float(self.s[0]), (int(pieces[0, UPPER] if slow else pieces[-1, LOWER]),))
-        self.items[:, 3:STEP] = sets[1:].reshape(len(self.items), -1)
+        self.items[:, 4:STEP] = sets[1:].reshape(len(self.items), -1)
         w, begin, last = swept(self.sweeps.forward, np.array([start]), self.items).T
         if (w < 0.0).any():
             raise Unreachable(float(self.s[(w < 0.0).argmax()]), ())
         w, tops = np.append(start, w), self.pieces[..., 1].max(axis=2)
-        h, row = durations(self.s, w, begin, last), np.zeros(len(begin), int)
+        h, row = durations(self.s, w, begin, last, self.bulge), np.zeros(len(begin), int)
         tops = np.append(tops[:, 0], tops[-1, 1])
-        return PathTiming(self.s, w, begin, last, h, tops, row, np.diff(self.s))
+        return PathTiming(self.s, w, begin, last, h, tops, row, np.diff(self.s), self.bulge)
 
 
 def swept(kernel: BatchKernel, start: Array, items: Array) -> Array:

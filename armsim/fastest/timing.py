@@ -28,8 +28,10 @@ ROUNDS = 60  # of refinement and of lowering limits
 LOWERED = (
     1e-3  # relative: where a limit would be lowered by more its interval is split, as it bounds the speed far around
 )
+GOAL, LATER = 0.8, 0.3
 PARTS = 16.0  # into which an interval is split at most
 TURNS = 1e-6  # of the slope in the middle of an interval: with less at its end, a joint turns back there
+RATIO = 2.0
 STIFF = 1.0  # duration of an interval times the decay of speed by its limit
 DIP = 0.5  # of the squared speed at the ends
 SWITCH = 1e-3  # relative: with less of a limit used at an end, another one takes over within the interval
@@ -119,6 +121,7 @@ class LimitGrid:
         self.given, self.ends = np.ascontiguousarray(np.swapaxes(made, 1, 2)), made[:, ENDS]
         self.inertia = float(np.abs(self.given[..., 0]).max())
         self.less, self.share = np.zeros(self.given.shape[:2]), shares(self.ends)
+        self.bulge = np.zeros(len(s) - 1)
         self.urge = np.ones_like(self.less)
         self.pieces = self.admitted(np.full(count, True))
 
@@ -137,6 +140,7 @@ class LimitGrid:
         kept = self.given, self.ends, self.urge, self.pieces
         self.given, self.ends, self.urge, self.pieces = (np.take(x, parent, axis=0) for x in kept)
         self.less, self.share = self.less[parent] * part[:, None] ** 2, self.share[parent]
+        self.bulge = self.bulge[parent] * part**2
         made = self.rows.between(s[:-1][new], s[1:][new])
         self.given[new], self.ends[new] = np.swapaxes(made, 1, 2), made[:, ENDS]
         self.share[new] = shares(self.ends[new])
@@ -176,11 +180,12 @@ def excess(*x: Scalar) -> list[Scalar]:
     """
     parts = len(INNER)
     *before, worst, of, number = x[: parts + 3]
-    row, (w, begin, end, delta) = x[parts + 3 : -4], x[-4:]
+    row, (w, begin, end, delta, bulge) = x[parts + 3 : -5], x[-5:]
     values: list[Scalar] = []
     for k, part in enumerate(INNER.tolist()):
         u = begin + (end - begin) * part
-        square = maximum(w * w + delta * part * (begin + u), 0.0)
+        square = maximum(w * w + delta * part * (begin + u + bulge * part * (4.0 - 8.0 / 3.0 * part)), 0.0)
+        u = u + 4.0 * bulge * part * (1.0 - part)
         A, B, C, D = row[4 * k : 4 * k + 4]
         values.append(A * u + B * square + C * sqrt(square) + D)
     most = reduce(maximum, values)
@@ -195,7 +200,7 @@ def excess(*x: Scalar) -> list[Scalar]:
 @cache
 def exceeding() -> BatchKernel:
     """`excess`, row by row."""
-    return stepwise(excess, [len(INNER) + 3, 4 * len(INNER), 4])
+    return stepwise(excess, [len(INNER) + 3, 4 * len(INNER), 5])
 
 
 def used(timing: PathTiming, rows: Array) -> tuple[Array, Array, Array]:
@@ -213,7 +218,7 @@ def used(timing: PathTiming, rows: Array) -> tuple[Array, Array, Array]:
     given = (
         np.array([*[-ABSENT] * (parts + 1), 0.0, 0.0]),
         rows,
-        np.column_stack([w[:-1], begin, end, np.diff(timing.s)]),
+        np.column_stack([w[:-1], begin, end, np.diff(timing.s), timing.bulge]),
     )
     exceeding()([(x.ctypes.data, x.strides[0] * (x.ndim > 1)) for x in given], found.ctypes.data, count, R, True)
     return found[:, R - 1, :parts], found[:, R - 1, parts + 1].astype(int), found[:, :-1, -1]
@@ -233,7 +238,7 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
     for _ in range(ROUNDS):
         s, every = grid.s, np.arange(len(grid.s) - 1)
         try:
-            timing = PhasePlane(s, grid.pieces, grid.share).timing(*speeds)
+            timing = PhasePlane(s, grid.pieces, grid.share, grid.bulge).timing(*speeds)
         except Unreachable:
             if best <= REFUSED:  # limits have been lowered by too much
                 break
@@ -242,20 +247,27 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
             grid.split(np.insert(s, every + 1, (s[1:] + s[:-1]) / 2))
             continue
         over, row, most = used(timing, grid.given)
+        held, at = most.max(), row
+        nearest = grid.given[every, row]
+        bulge = bulges(timing, nearest, over, grid.share == 0.5)
+        if (bulge != timing.bulge).any():
+            over, row, most = used(timing._replace(bulge=bulge), grid.given)
         worst = most[every, row]
         total = timing.h[np.isfinite(timing.h)].sum()
         lost, decay = losses(timing, grid.given[every, row], over)
         stiff = ((decay > STIFF) | dips(timing)) & (grid.share == 0.5)
-        parts = lost * (len(lost) / accuracy if lost.sum() > accuracy else 0.0)
-        parts = np.maximum(np.cbrt(parts), np.where(stiff, 0.0, worst / LOWERED))
+        parts = np.cbrt(np.minimum(lost,1.0))
+        parts *= np.sqrt(parts.sum() / (GOAL * accuracy)) if lost.sum() > accuracy else 0.0
+        parts = np.ceil(np.maximum(parts - LATER, np.where(stiff, 0.0, worst / LOWERED)))
         split = (parts > 1.0) & (timing.h > SHORTEST * total) & (len(s) < MOST_POINTS)
-        timing = timing._replace(row=np.where(worst > -REACHED, row, -1))
+        timing = timing._replace(row=np.where(most.max(axis=1) > -REACHED, at, -1))
         if not split.any():
-            if worst.max() < best:
-                best, found = worst.max(), timing
+            if held < best:
+                best, found = held, timing
             if best < HELD and not stiff.any():
                 break
         grid.share = np.where(stiff, grid.given[every, row, MIDDLE, 0] > 0.0, grid.share)
+        grid.bulge = np.where(stiff, 0.0, bulge)
         grid.lower(np.where((stiff | split)[:, None], 0.0, most))
         if split.any():
             grid.split(divided(timing, np.where(split, np.minimum(parts, PARTS), 1.0)).s)
@@ -263,6 +275,20 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
         k = int(worst.argmax())
         raise Unreachable(float(timing.s[k]), (int(row[k]),))
     return smooth(found)
+
+
+def bulges(timing: PathTiming, nearest: Array, over: Array, able: Array) -> Array:
+    """By how much the nearest row bulges."""
+    A = nearest[..., 0]
+    slow, fast = np.minimum(timing.w[1:], timing.w[:-1]), np.maximum(timing.w[1:], timing.w[:-1])
+    ends = over[:, ENDS]
+    able = able & (np.abs(ends).max(axis=1) < SWITCH) & (slow * RATIO > fast)
+    middle = A[:, MIDDLE]
+    able &= (np.abs(A[:, ENDS] / (middle[:, None] + TINY) - 1.0).max(axis=1) < 0.5) & (np.abs(middle) > NO_INERTIA)
+    hump = np.where(able, over[:, MIDDLE] - ends.mean(axis=1), 0.0)
+    hump = np.where(np.abs(hump) > AIM, hump, 0.0)
+    pull = np.maximum(2.0 * nearest[:, MIDDLE, 1] * fast + nearest[:, MIDDLE, 2], 0.0)
+    return np.where(able, timing.bulge - hump / np.where(able, middle + np.sign(middle) * pull * timing.h / 3.0, 1.0), 0.0)
 
 
 def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Array]:
@@ -298,6 +324,6 @@ def dips(timing: PathTiming) -> Array:
 
 def smooth(timing: PathTiming) -> PathTiming:
     """The same motion with as many points as quintics of time between them take to follow it."""
-    bend = np.sqrt(np.abs(timing.end - timing.begin) / np.diff(timing.s)) * timing.h / BEND
+    bend = np.sqrt((np.abs(timing.end - timing.begin) + 8.0 * np.abs(timing.bulge)) / np.diff(timing.s)) * timing.h / BEND
     bend = np.where(timing.h > SHORTEST * timing.h.sum(), bend, 1.0)
     return divided(timing, np.maximum(bend, FEW / len(bend)))
