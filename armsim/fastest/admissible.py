@@ -150,22 +150,18 @@ def pieces_of(rows: Array, fastest: float, inertia: float = 1.0) -> Array:
         The pieces of each point, `WIDTH` numbers each, shape (m, P, 10), with empty ones behind them up to one of `COUNTS`.
     """
     kernel, most = looking(rows.shape[1]), np.array([fastest, NO_INERTIA * inertia])
-    w, every, left = np.zeros((len(rows), 1)), np.arange(len(rows)), np.ascontiguousarray(rows)
-    todo, found, points = every, np.empty((0, WIDTH)), every[:0]
+    w, todo, left = np.zeros((len(rows), 1)), np.arange(len(rows)), np.ascontiguousarray(rows)
+    found: list[Array] = []
     while len(todo):
         made = np.empty((len(todo), LOOKS + 1, WIDTH + 1))
         args = [(w, w.strides[0]), (w, 0), (most, 0), (left, left.strides[0])]
         kernel([(x.ctypes.data, stride) for x, stride in args], made.ctypes.data, len(todo), LOOKS, True)
-        looks, piece = made[:, :LOOKS, 0], made[:, :LOOKS, 1:]
-        some = piece[..., 0] <= piece[..., 1]
-        found, points = np.concatenate([found, piece[some]]), np.append(points, np.repeat(todo, some.sum(axis=1)))
-        more = looks[:, -1] < fastest
-        w, left, todo = looks[more, -1:], left[more], todo[more]
-    order, counts = points.argsort(kind="stable"), np.bincount(points, minlength=len(rows))
-    begins = np.cumsum(counts) - counts
-    pieces = fitted(np.empty((len(rows), 0, WIDTH)), COUNTS[np.searchsorted(COUNTS, counts.max())])
-    pieces[points[order], np.arange(len(order)) - np.repeat(begins, counts)] = found[order]
-    return pieces
+        found.append(fitted(np.empty((len(rows), 0, WIDTH)), LOOKS))
+        found[-1][todo] = made[:, :LOOKS, 1:]
+        w = made[:, LOOKS - 1, :1]
+        more = w[:, 0] < fastest
+        w, left, todo = w[more], left[more], todo[more]
+    return fitted(np.concatenate(found, axis=1), COUNTS[np.searchsorted(COUNTS, LOOKS * len(found))])
 
 
 def fitted(pieces: Array, count: int) -> Array:

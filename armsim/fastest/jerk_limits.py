@@ -265,14 +265,14 @@ def within_jerk(limits: JerkLimits, timing: PathTiming) -> PathTiming:
     row = most.argmax(axis=1)
     if worst.max() > REFUSED or found.beyond > HELD:
         k = int(np.maximum(worst, np.abs(found.missed).max(axis=1)).argmax())
-        raise Unreachable(float(arcs.s[k]), (int(row[k]),))
+        raise Unreachable(float(arcs.s[k]), (int(row[k]),), float(max(worst[k], found.beyond)))
     row = np.where(worst > -REACHED, row, -1)
     arcs = joined(arcs)
     longest = found.time * (FOLLOWED if np.ndim(limits.jerk) == 0 else LONGEST)
     while limits.rows.path.coefficients.shape[2] > 2 and (which := arcs.h > longest).any():
         arcs, row = arcs.split(which, np.full((len(row), 2), THIRDS)), np.repeat(row, 1 + 2 * which)
     top = np.interp(arcs.s, timing.s, timing.top)
-    return PathTiming(arcs.s, arcs.w, arcs.u[:-1], arcs.u[1:], arcs.h, top, row, arcs.way)
+    return PathTiming(arcs.s, arcs.w, arcs.u[:-1], arcs.u[1:], arcs.h, top, row, arcs.way, np.zeros_like(arcs.h))
 
 
 def joined(arcs: Arcs) -> Arcs:

@@ -2,15 +2,15 @@
 
 With s the path parameter, w = ds/dt and u = d²s/dt², limits are rows A u + B w² + C w + D <= 0. At a point of the path they bound
 u between an upper envelope of quadratics in w and a lower one, piece by piece: between two envelopes the admissible speeds are
-intervals, as many as there are. Between two points u is linear in s, so that
+intervals, as many as there are. Between two points u is a parabola in s with a given bulge v, so that
 
-    w₁² - w₀² = Δ (u₀ + u₁),
+    w₁² - w₀² = Δ (u₀ + u₁ + 4/3 v),
 
-of second order in Δ, also from rest. From the end back, the speeds at a point from which the end can be reached are those with
+also from rest: of second order in Δ without it. From the end back, the speeds at a point from which the end can be reached are those with
 w² + Δ u in what the next point can be reached from: roots of quadratics on each piece. Forwards, the greatest of them is taken.
 Trajectories in the plane of s and w cannot pass each other but by meeting, where either may go on as the other, so the
 greatest of all is a trajectory, and the fastest one. (Pham and Pham, "A new approach to time-optimal path parameterization
-based on reachability analysis", IEEE T-RO 2018, for rows without C; sets of intervals, C and the linear u are ours.)
+based on reachability analysis", IEEE T-RO 2018, for rows without C; sets of intervals, C and such u are ours.)
 
 Both sweeps are written over scalars and run as machine code, with as many pieces and intervals as a point has at most.
 """
@@ -33,11 +33,11 @@ Interval = tuple[Scalar, Scalar]  # empty where its end is below its beginning
 Piece = tuple[Interval, Scalars, Scalars]  # speeds, coefficients of the least and the greatest acceleration
 SLACKS = (1e-13, 1e-10, 1e-7, 1e-4)  # of w² against its scale: rounding by which a speed may miss what can be reached
 ISLANDS = 3  # intervals of speeds at a point that are kept apart; of more, those that are found last are given up
-STEP = 4 + 2 * ISLANDS  # of an interval before its pieces: Δ, f, g, e, and the speeds from which the end can be reached
+STEP = 4 + 2 * ISLANDS  # of an interval before its pieces: Δ, f, g, 4/3 Δ v, and the speeds from which the end can be reached
 
 
 class Unreachable(Exception):
-    """No speed leads on: at which path parameter, and the rows that do not let it."""
+    """No speed leads on: at which path parameter, the rows that do not let it, and by how much the first is exceeded, if it is."""
 
 
 def positive(c: Scalars, first: Scalar, last: Scalar) -> tuple[Interval, Interval]:
@@ -197,12 +197,13 @@ class PhasePlane:
         s: Path parameter of N + 1 points, increasing.
         pieces: At the beginning and at the end of each interval, shape (N, 2, P, 10).
         share: Of the acceleration at its end in the mean of each interval, shape (N,): 1/2, and 1 or 0 for one that is constant.
+        bulge: By how much it is greater in the middle of each interval than the mean of its ends.
     """
 
-    def __init__(self, s: Array, pieces: Array, share: Array, bulge: Array | float = 0.0) -> None:
-        self.s, self.pieces, self.sweeps, delta = s, pieces, sweeps(pieces.shape[2]), np.diff(s)
-        self.bulge = bulge + np.zeros_like(delta)
-        steps = np.column_stack([delta, 2 * delta * (1 - share), 2 * delta * share, 4 * delta * self.bulge / 3])
+    def __init__(self, s: Array, pieces: Array, share: Array, bulge: Array) -> None:
+        self.s, self.pieces, self.bulge, self.sweeps = s, pieces, bulge, sweeps(pieces.shape[2])
+        delta = np.diff(s)
+        steps = np.column_stack([delta, 2 * delta * (1 - share), 2 * delta * share, 4 * delta * bulge / 3])
         self.items = np.concatenate(
             [steps, np.empty((len(delta), 2 * ISLANDS)), pieces.reshape(len(delta), -1)], axis=1
         )

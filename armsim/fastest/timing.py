@@ -14,7 +14,7 @@ from armsim.fastest.admissible import ABSENT, NO_INERTIA, fitted, pieces_of, ste
 from armsim.fastest.path_limits import PathLimits, RowLabel
 from armsim.fastest.phase_plane import PhasePlane, Unreachable
 from armsim.references.joint_path import JointPath
-from armsim.references.path_timing import PathTiming, divided
+from armsim.references.path_timing import PathTiming, cut, divided
 
 Array = Any  # numpy's
 ACCURACY = 1e-4  # relative, of the time: what intervals give away in all
@@ -26,18 +26,19 @@ MOST_POINTS = 3200
 INNER = np.linspace(0.0, 1.0, 9)  # parts of an interval at which limits are looked at
 ROUNDS = 60  # of refinement and of lowering limits
 LOWERED = (
-    1e-3  # relative: where a limit would be lowered by more its interval is split, as it bounds the speed far around
+    2e-3  # relative: where a limit would be lowered by more its interval is split, as it bounds the speed far around
 )
-GOAL, LATER = 0.8, 0.3
-PARTS = 16.0  # into which an interval is split at most
+GOAL = 0.8  # of the accuracy: to what intervals are split
+LATER = 0.3  # of a part: by so little less than another one an interval is not split
+PARTS, MANY = 4.0, 16.0  # into which an interval is split at most; and where one limit takes over from another, if few are
 TURNS = 1e-6  # of the slope in the middle of an interval: with less at its end, a joint turns back there
-RATIO = 2.0
-STIFF = 1.0  # duration of an interval times the decay of speed by its limit
+RATIO = 2.0  # of path speeds at the ends of an interval: where they differ by more, its acceleration is straight
+STIFF = 2.0  # duration of an interval times the decay of speed by its limit
 DIP = 0.5  # of the squared speed at the ends
 SWITCH = 1e-3  # relative: with less of a limit used at an end, another one takes over within the interval
 CLOSER = 10.0  # times that are given away there count so often, as instants of switching take few points
 SHORTEST = 1e-5  # of the duration: an interval that is not split any more, as its quintic would be rounding
-REFUSED = 1e-4  # relative: a limit that is still exceeded by more cannot be kept
+REFUSED = 4.0 * HELD  # what all limits are lowered by beforehand: one that is still exceeded by more cannot be kept
 REACHED = 1e-2  # relative: a limit that is nearer binds
 FEW = 100  # intervals: of fewer all are halved
 BEND = 0.15  # the angle √|c| h of s'' = c s + const in an interval: of a greater one it is halved
@@ -70,7 +71,7 @@ class PathRows:
         return self.along(s, k, *motion, np.sign(motion[1]))
 
     def between(self, begin: Array, end: Array) -> Array:
-        """Rows at parts of intervals, shape (N, parts, R, 4)."""
+        """Rows at parts of intervals, shape (N, R, parts, 4)."""
         parts = begin[:, None] + INNER * (end - begin)[:, None]
         parts[:, -1] = end
         k = self.path.piece((begin + end) / 2)[:, None]
@@ -79,7 +80,7 @@ class PathRows:
         direction[:, ENDS] += TURNS * direction[:, [MIDDLE]]  # at an end a joint may turn back
         s, k = parts.ravel(), np.broadcast_to(k, parts.shape).ravel()
         rows = self.along(s, k, *(x.reshape(len(s), -1) for x in (*motion, np.sign(direction))))
-        return rows.reshape(*parts.shape, -1, 4)
+        return np.ascontiguousarray(np.swapaxes(rows.reshape(*parts.shape, -1, 4), 1, 2))
 
     def along(self, s: Array, k: Array, *motion: Array) -> Array:
         """Rows of a motion q, q' and q'' with the directions of the joints."""
@@ -108,42 +109,40 @@ class LimitGrid:
 
     Attributes:
         given: Rows at parts of intervals, shape (N, R, parts, 4).
-        ends: Those at their ends, shape (N, 2, R, 4).
         less: By how much they are lowered, shape (N, R).
         urge: How often over they are lowered by what exceeds them, shape (N, R).
         share: Of the acceleration at its end in the mean of each interval.
+        bulge: By how much it is greater in the middle of each interval than the mean of its ends.
         pieces: What is admitted where intervals begin and where they end, shape (N, 2, P, 10).
     """
 
     def __init__(self, rows: PathRows, s: Array) -> None:
         self.rows, self.s, count = rows, s, len(s) - 1
-        made = rows.between(s[:-1], s[1:])
-        self.given, self.ends = np.ascontiguousarray(np.swapaxes(made, 1, 2)), made[:, ENDS]
+        self.given = rows.between(s[:-1], s[1:])
         self.inertia = float(np.abs(self.given[..., 0]).max())
-        self.less, self.share = np.zeros(self.given.shape[:2]), shares(self.ends)
-        self.bulge = np.zeros(len(s) - 1)
+        self.less, self.share, self.bulge = np.zeros(self.given.shape[:2]), shares(self.given), np.zeros(count)
         self.urge = np.ones_like(self.less)
         self.pieces = self.admitted(np.full(count, True))
 
     def admitted(self, which: Array) -> Array:
         """Pieces at the ends of some intervals."""
-        made = self.ends[which]
+        made = np.swapaxes(self.given[which][:, :, ENDS], 1, 2)
         made[..., 3] += self.less[which][:, None]
         found = pieces_of(made.reshape(-1, *made.shape[2:]), FASTEST * float(self.s[-1] - self.s[0]), self.inertia)
         return found.reshape(*made.shape[:2], *found.shape[1:])
 
-    def split(self, s: Array) -> None:
-        """Take a finer grid; a limit that was lowered is lowered less in parts of its interval."""
-        parent = np.searchsorted(self.s, (s[1:] + s[:-1]) / 2) - 1
-        part = np.diff(s) / np.diff(self.s)[parent]
-        new, self.s = part < 1.0, s
-        kept = self.given, self.ends, self.urge, self.pieces
-        self.given, self.ends, self.urge, self.pieces = (np.take(x, parent, axis=0) for x in kept)
-        self.less, self.share = self.less[parent] * part[:, None] ** 2, self.share[parent]
-        self.bulge = self.bulge[parent] * part**2
-        made = self.rows.between(s[:-1][new], s[1:][new])
-        self.given[new], self.ends[new] = np.swapaxes(made, 1, 2), made[:, ENDS]
-        self.share[new] = shares(self.ends[new])
+    def split(self, parent: Array, part: Array) -> None:
+        """Cut intervals; a limit that was lowered is lowered less in parts of its interval."""
+        delta = np.diff(self.s)[parent]
+        self.s = s = np.append(self.s[parent] + part * delta, self.s[-1])
+        shorter = np.diff(s) / delta
+        new = shorter < 1.0
+        kept = self.given, self.urge, self.pieces, self.share
+        self.given, self.urge, self.pieces, self.share = (np.take(x, parent, axis=0) for x in kept)
+        self.less, self.bulge = self.less[parent] * shorter[:, None] ** 2, self.bulge[parent] * shorter**2
+        self.given[new] = made = self.rows.between(s[:-1][new], s[1:][new])
+        turning = shares(made)
+        self.share[new] = np.where(turning == 0.5, self.share[new], turning)
         self.renew(new)
 
     def lower(self, over: Array) -> None:
@@ -162,9 +161,9 @@ class LimitGrid:
             self.pieces[which] = fitted(made, count)
 
 
-def shares(ends: Array) -> Array:
+def shares(given: Array) -> Array:
     """Of the acceleration at its end in the mean of each interval; at an end where all joints turn back none."""
-    first, last = np.abs(ends[..., 0]).max(axis=2).T
+    first, last = np.abs(given[:, :, ENDS, 0]).max(axis=1).T
     return np.where(first < NO_INERTIA * last, 1.0, np.where(last < NO_INERTIA * first, 0.0, 0.5))
 
 
@@ -244,51 +243,61 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
                 break
             if len(s) > ENOUGH:
                 raise
-            grid.split(np.insert(s, every + 1, (s[1:] + s[:-1]) / 2))
+            grid.split(*cut(np.zeros_like(s), np.full(len(every), 2.0)))
             continue
         over, row, most = used(timing, grid.given)
-        held, at = most.max(), row
-        nearest = grid.given[every, row]
-        bulge = bulges(timing, nearest, over, grid.share == 0.5)
-        if (bulge != timing.bulge).any():
-            over, row, most = used(timing._replace(bulge=bulge), grid.given)
-        worst = most[every, row]
-        total = timing.h[np.isfinite(timing.h)].sum()
-        lost, decay = losses(timing, grid.given[every, row], over)
+        exceeded, binding = most.max(), np.where(most[every, row] > -REACHED, row, -1)
+        grid.bulge = bulges(timing, grid.given[every, row], over, grid.share == 0.5)
+        over, row, most = used(timing._replace(bulge=grid.bulge), grid.given)
+        nearest, worst, switching = grid.given[every, row], most[every, row], switches(over)
+        lost, decay = losses(timing, nearest, over)
         stiff = ((decay > STIFF) | dips(timing)) & (grid.share == 0.5)
-        parts = np.cbrt(np.minimum(lost,1.0))
+        parts = np.cbrt(np.minimum(lost, 1.0))
         parts *= np.sqrt(parts.sum() / (GOAL * accuracy)) if lost.sum() > accuracy else 0.0
-        parts = np.ceil(np.maximum(parts - LATER, np.where(stiff, 0.0, worst / LOWERED)))
-        split = (parts > 1.0) & (timing.h > SHORTEST * total) & (len(s) < MOST_POINTS)
-        timing = timing._replace(row=np.where(most.max(axis=1) > -REACHED, at, -1))
+        parts = np.maximum(parts - LATER, np.where(stiff, 0.0, worst / LOWERED))
+        parts = np.minimum(parts, np.where(switching, np.clip(len(s) / (1 + switching.sum()), PARTS, MANY), PARTS))
+        whole = timing.h[np.isfinite(timing.h)].sum()
+        split = (parts > 1.0) & (timing.h > SHORTEST * whole) & (len(s) < MOST_POINTS)
         if not split.any():
-            if held < best:
-                best, found = held, timing
+            if exceeded < best:
+                best, found = exceeded, timing._replace(row=binding)
             if best < HELD and not stiff.any():
                 break
-        grid.share = np.where(stiff, grid.given[every, row, MIDDLE, 0] > 0.0, grid.share)
-        grid.bulge = np.where(stiff, 0.0, bulge)
+        grid.bulge[stiff] = 0.0
+        grid.share = np.where(stiff, nearest[:, MIDDLE, 0] > 0.0, grid.share)
+        grid.share = np.where(split & (decay < STIFF * parts), 0.5, grid.share)
         grid.lower(np.where((stiff | split)[:, None], 0.0, most))
         if split.any():
-            grid.split(divided(timing, np.where(split, np.minimum(parts, PARTS), 1.0)).s)
+            grid.split(*cut(timing.w, np.where(split, parts, 1.0)))
     if found is None or best > REFUSED:
         k = int(worst.argmax())
-        raise Unreachable(float(timing.s[k]), (int(row[k]),))
+        raise Unreachable(float(timing.s[k]), (int(row[k]),), float(min(best, worst[k])))
     return smooth(found)
 
 
+def switches(over: Array) -> Array:
+    """Whether less than all of a limit is used at an end of each interval."""
+    return np.abs(over[:, ENDS]).max(axis=1) > SWITCH
+
+
+def pulls(timing: PathTiming, nearest: Array) -> tuple[Array, Array]:
+    """|A| of the nearest row of each interval, and 2 B w + C, by which it pulls the speed to itself."""
+    A, B, C, _ = nearest[:, MIDDLE].T
+    return np.abs(A) + TINY, np.maximum(2.0 * B * np.diff(timing.s) / timing.h + C, 0.0)
+
+
 def bulges(timing: PathTiming, nearest: Array, over: Array, able: Array) -> Array:
-    """By how much the nearest row bulges."""
-    A = nearest[..., 0]
-    slow, fast = np.minimum(timing.w[1:], timing.w[:-1]), np.maximum(timing.w[1:], timing.w[:-1])
-    ends = over[:, ENDS]
-    able = able & (np.abs(ends).max(axis=1) < SWITCH) & (slow * RATIO > fast)
-    middle = A[:, MIDDLE]
-    able &= (np.abs(A[:, ENDS] / (middle[:, None] + TINY) - 1.0).max(axis=1) < 0.5) & (np.abs(middle) > NO_INERTIA)
-    hump = np.where(able, over[:, MIDDLE] - ends.mean(axis=1), 0.0)
-    hump = np.where(np.abs(hump) > AIM, hump, 0.0)
-    pull = np.maximum(2.0 * nearest[:, MIDDLE, 1] * fast + nearest[:, MIDDLE, 2], 0.0)
-    return np.where(able, timing.bulge - hump / np.where(able, middle + np.sign(middle) * pull * timing.h / 3.0, 1.0), 0.0)
+    """The bulges of path accelerations by which the nearest row is used in the middle of intervals as at their ends.
+
+    There are none where another limit takes over, the limit pulls the speed to itself, or speed or inertia change by much.
+    """
+    (A, *_), (inert, pull) = np.moveaxis(nearest, 2, 0), pulls(timing, nearest)
+    slow, fast = np.sort([timing.w[1:], timing.w[:-1]], axis=0)
+    apart = np.abs(A[:, ENDS] - A[:, [MIDDLE]]).max(axis=1)
+    able = able & ~switches(over) & (slow * RATIO > fast) & (2.0 * apart < inert) & (inert > NO_INERTIA)
+    able &= pull * timing.h < STIFF * inert
+    more = over[:, MIDDLE] - over[:, ENDS].mean(axis=1)
+    return np.where(able, timing.bulge - np.where(np.abs(more) > AIM, more / (A[:, MIDDLE] + TINY), 0.0), 0.0)
 
 
 def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Array]:
@@ -301,16 +310,13 @@ def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Arra
         nearest: The nearest row of each at its parts, shape (N, parts, 4).
         over: By how much rows are exceeded, shape (N, parts).
     """
-    A, B, C, _ = nearest[:, MIDDLE].T
+    (inert, pull), switching = pulls(timing, nearest), switches(over)
     h = np.where(np.isfinite(timing.h), timing.h, 0.0)
     total, w = h.sum(), np.diff(timing.s) / timing.h
     mean = (timing.s[-1] - timing.s[0]) / total
-    inert, pull = np.abs(A) + TINY, np.maximum(2.0 * B * w + C, 0.0)
-    missed = np.abs(over)
-    slower = missed.mean(axis=1) * h / (inert + h * pull)
-    switches = missed[:, ENDS].max(axis=1) > SWITCH
-    lasts = np.where(switches, 0.0, inert * total / (inert + pull * total))
-    lost = slower * (w / mean**2 * lasts + np.where(switches, CLOSER, 1.0) * h / (w + TINY)) / total
+    slower = np.abs(over).mean(axis=1) * h / (inert + h * pull)
+    lasts = np.where(switching, 0.0, inert * total / (inert + pull * total))
+    lost = slower * (w / mean**2 * lasts + np.where(switching, CLOSER, 1.0) * h / (w + TINY)) / total
     return np.where(h > 0.0, lost, np.inf), np.where(inert > NO_INERTIA, pull * h / inert, 0.0)
 
 
