@@ -230,7 +230,7 @@ def within_jerk(limits: JerkLimits, timing: PathTiming) -> PathTiming:
     """The fastest motion whose jerk is bounded, from that without this limit.
 
     Raises:
-        Unreachable: None was found.
+        Unreachable: None was found, or one that exceeds a limit as rounds of splitting were too few.
     """
     s = limits.rows.path.grid(POINTS)
     fine = divided(timing, np.full(len(timing.h), FINE))
@@ -265,7 +265,7 @@ def within_jerk(limits: JerkLimits, timing: PathTiming) -> PathTiming:
     row = most.argmax(axis=1)
     if worst.max() > REFUSED or found.beyond > HELD:
         k = int(np.maximum(worst, np.abs(found.missed).max(axis=1)).argmax())
-        raise Unreachable(float(arcs.s[k]), (int(row[k]),), float(max(worst[k], found.beyond)))
+        raise Unreachable(float(arcs.s[k]), (int(row[k]),), float(worst[k]) if found.beyond < LOWERED else 0.0)
     row = np.where(worst > -REACHED, row, -1)
     arcs = joined(arcs)
     longest = found.time * (FOLLOWED if np.ndim(limits.jerk) == 0 else LONGEST)

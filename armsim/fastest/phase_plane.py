@@ -37,7 +37,8 @@ STEP = 4 + 2 * ISLANDS  # of an interval before its pieces: Δ, f, g, 4/3 Δ v, 
 
 
 class Unreachable(Exception):
-    """No speed leads on: at which path parameter, the rows that do not let it, and by how much the first is exceeded, if it is."""
+    """No speed leads on: at which path parameter, and the rows that do not let it; or the search ended with the first exceeded by
+    a third argument, relative."""
 
 
 def positive(c: Scalars, first: Scalar, last: Scalar) -> tuple[Interval, Interval]:

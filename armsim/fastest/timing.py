@@ -226,12 +226,13 @@ def used(timing: PathTiming, rows: Array) -> tuple[Array, Array, Array]:
 def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float = ACCURACY) -> PathTiming:
     """The fastest motion along a path, from a path speed to another one.
 
-    Intervals that give away more than their part of the accuracy are split. Where a limit is exceeded within another one, it is
-    lowered there; where it pulls the speed to itself, or the path could come to rest and turn back, the acceleration of the
-    interval becomes constant, as that of implicit Euler steps.
+    In each interval the path acceleration bulges so that the nearest limit is used in its middle as at its ends. Intervals
+    that then give away more than their part of the accuracy are split. Where a limit is still exceeded, it is lowered; where it
+    pulls the speed to itself, or the path could come to rest and turn back, the acceleration of the interval becomes
+    constant, as that of implicit Euler steps.
 
     Raises:
-        Unreachable: There is none.
+        Unreachable: There is none, or rounds were too few to keep a limit.
     """
     grid, best, found = LimitGrid(rows, rows.path.grid(POINTS)), np.inf, None
     for _ in range(ROUNDS):

@@ -144,14 +144,17 @@ class FastestReference:
         given = [key.replace("_", " ") for key in bounded if x.entries[key] is not None]
         return rows, tuple(RowLabel(path.frame.name, key) for key in given)
 
-    def refusal(self, rows: PathRows, name: str, s: float, binding: Sequence[int]) -> FileFaults:
-        """That no speed leads along a path, of that name, at a point of it, and which limit does not let it."""
+    def refusal(self, rows: PathRows, name: str, s: float, binding: Sequence[int], over: float = 0.0) -> FileFaults:
+        """That no speed leads along a path, of that name, at a point of it, and which limit does not let it or is still exceeded."""
         path, mend = rows.path, "lead it elsewhere, or give it a stronger motor or less load"
         if left := out_of_range(path, self.arm.joints):
             s, found = left
             mend = "keep it within the ranges of the joints, whose stops push back"
         elif weak := too_weak(rows, s, binding):
             s, found = weak
+        elif over:
+            found = f"a search that ended with the limit of {rows.labels[binding[0]]} exceeded by {over:.2g} of it"
+            mend = "lead it elsewhere, or change that limit a little"
         else:
             found = f"no speed that {f'the limit of {rows.labels[binding[0]]} lets' if binding else 'limits let'} go on"
             mend = f"{'begin or end slower' if any(self.speeds) else 'lead it elsewhere'}, or raise that limit"
