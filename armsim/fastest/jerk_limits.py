@@ -272,7 +272,7 @@ def within_jerk(limits: JerkLimits, timing: PathTiming) -> PathTiming:
     while limits.rows.path.coefficients.shape[2] > 2 and (which := arcs.h > longest).any():
         arcs, row = arcs.split(which, np.full((len(row), 2), THIRDS)), np.repeat(row, 1 + 2 * which)
     top = np.interp(arcs.s, timing.s, timing.top)
-    return PathTiming(arcs.s, arcs.w, arcs.u[:-1], arcs.u[1:], arcs.h, top, row, arcs.way, np.zeros_like(arcs.h))
+    return PathTiming(arcs.s, arcs.w, arcs.u[:-1], arcs.u[1:], arcs.h, top, row, arcs.way)
 
 
 def joined(arcs: Arcs) -> Arcs:

@@ -2,15 +2,15 @@
 
 With s the path parameter, w = ds/dt and u = d²s/dt², limits are rows A u + B w² + C w + D <= 0. At a point of the path they bound
 u between an upper envelope of quadratics in w and a lower one, piece by piece: between two envelopes the admissible speeds are
-intervals, as many as there are. Between two points u is a parabola in s with a given bulge v, so that
+intervals, as many as there are. Between two points u is linear in s, so that
 
-    w₁² - w₀² = Δ (u₀ + u₁ + 4/3 v),
+    w₁² - w₀² = Δ (u₀ + u₁),
 
-also from rest: of second order in Δ without it. From the end back, the speeds at a point from which the end can be reached are those with
+of second order in Δ, also from rest. From the end back, the speeds at a point from which the end can be reached are those with
 w² + Δ u in what the next point can be reached from: roots of quadratics on each piece. Forwards, the greatest of them is taken.
 Trajectories in the plane of s and w cannot pass each other but by meeting, where either may go on as the other, so the
 greatest of all is a trajectory, and the fastest one. (Pham and Pham, "A new approach to time-optimal path parameterization
-based on reachability analysis", IEEE T-RO 2018, for rows without C; sets of intervals, C and such u are ours.)
+based on reachability analysis", IEEE T-RO 2018, for rows without C; sets of intervals, C and the linear u are ours.)
 
 Both sweeps are written over scalars and run as machine code, with as many pieces and intervals as a point has at most.
 """
@@ -33,7 +33,7 @@ Interval = tuple[Scalar, Scalar]  # empty where its end is below its beginning
 Piece = tuple[Interval, Scalars, Scalars]  # speeds, coefficients of the least and the greatest acceleration
 SLACKS = (1e-13, 1e-10, 1e-7, 1e-4)  # of w² against its scale: rounding by which a speed may miss what can be reached
 ISLANDS = 3  # intervals of speeds at a point that are kept apart; of more, those that are found last are given up
-STEP = 4 + 2 * ISLANDS  # of an interval before its pieces: Δ, f, g, 4/3 Δ v, and the speeds from which the end can be reached
+STEP = 3 + 2 * ISLANDS  # of an interval before its pieces: Δ, f, g, and the speeds from which the end can be reached
 
 
 class Unreachable(Exception):
@@ -110,7 +110,7 @@ class Sweeps:
     def reaching(self, *x: Scalar) -> list[Scalar]:
         """From the speeds at the end of an interval to those where it begins."""
         after, interval = pairs(x[: 2 * ISLANDS]), x[2 * ISLANDS :]
-        (f, g, e), (left, right) = interval[1:4], self.pieces(interval[STEP:])
+        (f, g), (left, right) = interval[1:3], self.pieces(interval[STEP:])
 
         def aim(targets: list[Interval], piece: Piece) -> tuple[list[Interval], Any]:
             speeds, least, most = piece
@@ -132,8 +132,8 @@ class Sweeps:
 
                 def more(*now: Interval, low: Scalar = low, high: Scalar = high) -> list[Interval]:
                     slow, fast, made = shifted(least, f, -1.0), shifted(most, f), list(now)
-                    for span in positive([slow[0] + high - e, *slow[1:]], *speeds):
-                        for it in positive([fast[0] - low + e, *fast[1:]], *span):
+                    for span in positive([slow[0] + high, *slow[1:]], *speeds):
+                        for it in positive([fast[0] - low, *fast[1:]], *span):
                             made = joined(made, it)
                     return made
 
@@ -144,7 +144,7 @@ class Sweeps:
 
     def fastest(self, w: Scalar, *x: Scalar) -> list[Scalar]:
         """From the speed where an interval begins to the greatest at its end, below 0 if there is none; and its accelerations."""
-        (delta, f, g, e), after = x[:4], pairs(x[4:STEP])
+        (delta, f, g), after = x[:3], pairs(x[3:STEP])
         left, right = self.pieces(x[STEP:])
 
         def nearest(now: list[Scalar], piece: Piece) -> tuple[list[Scalar], Any]:
@@ -153,7 +153,7 @@ class Sweeps:
             return chosen(beside < now[0], [beside, value(least, w), value(most, w)], now), ()
 
         (_, a, b), _ = scan([ABSENT, 0.0, 0.0], nearest, left)
-        square = w * w + e
+        square = w * w
         scale = square + delta * sum(where(abs(x) < ABSENT, abs(x), 0.0) for x in (a, b))
 
         def ahead(found: list[list[Scalar]], piece: Piece) -> tuple[list[list[Scalar]], Any]:
@@ -198,13 +198,11 @@ class PhasePlane:
         s: Path parameter of N + 1 points, increasing.
         pieces: At the beginning and at the end of each interval, shape (N, 2, P, 10).
         share: Of the acceleration at its end in the mean of each interval, shape (N,): 1/2, and 1 or 0 for one that is constant.
-        bulge: By how much it is greater in the middle of each interval than the mean of its ends.
     """
 
-    def __init__(self, s: Array, pieces: Array, share: Array, bulge: Array) -> None:
-        self.s, self.pieces, self.bulge, self.sweeps = s, pieces, bulge, sweeps(pieces.shape[2])
-        delta = np.diff(s)
-        steps = np.column_stack([delta, 2 * delta * (1 - share), 2 * delta * share, 4 * delta * bulge / 3])
+    def __init__(self, s: Array, pieces: Array, share: Array) -> None:
+        self.s, self.pieces, self.sweeps, delta = s, pieces, sweeps(pieces.shape[2]), np.diff(s)
+        steps = np.column_stack([delta, 2 * delta * (1 - share), 2 * delta * share])
         self.items = np.concatenate(
             [steps, np.empty((len(delta), 2 * ISLANDS)), pieces.reshape(len(delta), -1)], axis=1
         )
@@ -246,14 +244,14 @@ class PhasePlane:
             slow, left = start < first.min(), self.pieces[0, 0]
             pieces = left[left[:, 0] <= left[:, 1]]
             raise Unreachable(float(self.s[0]), (int(pieces[0, UPPER] if slow else pieces[-1, LOWER]),))
-        self.items[:, 4:STEP] = sets[1:].reshape(len(self.items), -1)
+        self.items[:, 3:STEP] = sets[1:].reshape(len(self.items), -1)
         w, begin, last = swept(self.sweeps.forward, np.array([start]), self.items).T
         if (w < 0.0).any():
             raise Unreachable(float(self.s[(w < 0.0).argmax()]), ())
         w, tops = np.append(start, w), self.pieces[..., 1].max(axis=2)
-        h, row = durations(self.s, w, begin, last, self.bulge), np.zeros(len(begin), int)
+        h, row = durations(self.s, w, begin, last), np.zeros(len(begin), int)
         tops = np.append(tops[:, 0], tops[-1, 1])
-        return PathTiming(self.s, w, begin, last, h, tops, row, np.diff(self.s), self.bulge)
+        return PathTiming(self.s, w, begin, last, h, tops, row, np.diff(self.s))
 
 
 def swept(kernel: BatchKernel, start: Array, items: Array) -> Array:

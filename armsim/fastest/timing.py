@@ -25,14 +25,14 @@ ENOUGH = 400  # of fewer points all intervals are halved before a path is refuse
 MOST_POINTS = 3200
 INNER = np.linspace(0.0, 1.0, 9)  # parts of an interval at which limits are looked at
 ROUNDS = 60  # of refinement and of lowering limits
-LOWERED = (
-    2e-3  # relative: where a limit would be lowered by more its interval is split, as it bounds the speed far around
-)
+LOWERED = 2e-3  # relative: where a limit would be lowered by more its interval is split, as it bounds speeds far around
 GOAL = 0.8  # of the accuracy: to what intervals are split
 LATER = 0.3  # of a part: by so little less than another one an interval is not split
-PARTS, MANY = 4.0, 16.0  # into which an interval is split at most; and where one limit takes over from another, if few are
+PARTS, MANY = (
+    4.0,
+    16.0,
+)  # into which an interval is split at most; and where one limit takes over from another, if few are
 TURNS = 1e-6  # of the slope in the middle of an interval: with less at its end, a joint turns back there
-RATIO = 2.0  # of path speeds at the ends of an interval: where they differ by more, its acceleration is straight
 STIFF = 2.0  # duration of an interval times the decay of speed by its limit
 DIP = 0.5  # of the squared speed at the ends
 SWITCH = 1e-3  # relative: with less of a limit used at an end, another one takes over within the interval
@@ -112,7 +112,6 @@ class LimitGrid:
         less: By how much they are lowered, shape (N, R).
         urge: How often over they are lowered by what exceeds them, shape (N, R).
         share: Of the acceleration at its end in the mean of each interval.
-        bulge: By how much it is greater in the middle of each interval than the mean of its ends.
         pieces: What is admitted where intervals begin and where they end, shape (N, 2, P, 10).
     """
 
@@ -120,7 +119,7 @@ class LimitGrid:
         self.rows, self.s, count = rows, s, len(s) - 1
         self.given = rows.between(s[:-1], s[1:])
         self.inertia = float(np.abs(self.given[..., 0]).max())
-        self.less, self.share, self.bulge = np.zeros(self.given.shape[:2]), shares(self.given), np.zeros(count)
+        self.less, self.share = np.zeros(self.given.shape[:2]), shares(self.given)
         self.urge = np.ones_like(self.less)
         self.pieces = self.admitted(np.full(count, True))
 
@@ -139,7 +138,7 @@ class LimitGrid:
         new = shorter < 1.0
         kept = self.given, self.urge, self.pieces, self.share
         self.given, self.urge, self.pieces, self.share = (np.take(x, parent, axis=0) for x in kept)
-        self.less, self.bulge = self.less[parent] * shorter[:, None] ** 2, self.bulge[parent] * shorter**2
+        self.less = self.less[parent] * shorter[:, None] ** 2
         self.given[new] = made = self.rows.between(s[:-1][new], s[1:][new])
         turning = shares(made)
         self.share[new] = np.where(turning == 0.5, self.share[new], turning)
@@ -179,12 +178,11 @@ def excess(*x: Scalar) -> list[Scalar]:
     """
     parts = len(INNER)
     *before, worst, of, number = x[: parts + 3]
-    row, (w, begin, end, delta, bulge) = x[parts + 3 : -5], x[-5:]
+    row, (w, begin, end, delta) = x[parts + 3 : -4], x[-4:]
     values: list[Scalar] = []
     for k, part in enumerate(INNER.tolist()):
         u = begin + (end - begin) * part
-        square = maximum(w * w + delta * part * (begin + u + bulge * part * (4.0 - 8.0 / 3.0 * part)), 0.0)
-        u = u + 4.0 * bulge * part * (1.0 - part)
+        square = maximum(w * w + delta * part * (begin + u), 0.0)
         A, B, C, D = row[4 * k : 4 * k + 4]
         values.append(A * u + B * square + C * sqrt(square) + D)
     most = reduce(maximum, values)
@@ -199,7 +197,7 @@ def excess(*x: Scalar) -> list[Scalar]:
 @cache
 def exceeding() -> BatchKernel:
     """`excess`, row by row."""
-    return stepwise(excess, [len(INNER) + 3, 4 * len(INNER), 5])
+    return stepwise(excess, [len(INNER) + 3, 4 * len(INNER), 4])
 
 
 def used(timing: PathTiming, rows: Array) -> tuple[Array, Array, Array]:
@@ -217,7 +215,7 @@ def used(timing: PathTiming, rows: Array) -> tuple[Array, Array, Array]:
     given = (
         np.array([*[-ABSENT] * (parts + 1), 0.0, 0.0]),
         rows,
-        np.column_stack([w[:-1], begin, end, np.diff(timing.s), timing.bulge]),
+        np.column_stack([w[:-1], begin, end, np.diff(timing.s)]),
     )
     exceeding()([(x.ctypes.data, x.strides[0] * (x.ndim > 1)) for x in given], found.ctypes.data, count, R, True)
     return found[:, R - 1, :parts], found[:, R - 1, parts + 1].astype(int), found[:, :-1, -1]
@@ -226,10 +224,9 @@ def used(timing: PathTiming, rows: Array) -> tuple[Array, Array, Array]:
 def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float = ACCURACY) -> PathTiming:
     """The fastest motion along a path, from a path speed to another one.
 
-    In each interval the path acceleration bulges so that the nearest limit is used in its middle as at its ends. Intervals
-    that then give away more than their part of the accuracy are split. Where a limit is still exceeded, it is lowered; where it
-    pulls the speed to itself, or the path could come to rest and turn back, the acceleration of the interval becomes
-    constant, as that of implicit Euler steps.
+    Intervals are split until all of them together give away less than the accuracy. Where a limit is exceeded within another one,
+    it is lowered there; where it pulls the speed to itself, or the path could come to rest and turn back, the acceleration of the
+    interval becomes constant, as that of implicit Euler steps.
 
     Raises:
         Unreachable: There is none, or rounds were too few to keep a limit.
@@ -238,7 +235,7 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
     for _ in range(ROUNDS):
         s, every = grid.s, np.arange(len(grid.s) - 1)
         try:
-            timing = PhasePlane(s, grid.pieces, grid.share, grid.bulge).timing(*speeds)
+            timing = PhasePlane(s, grid.pieces, grid.share).timing(*speeds)
         except Unreachable:
             if best <= REFUSED:  # limits have been lowered by too much
                 break
@@ -247,9 +244,6 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
             grid.split(*cut(np.zeros_like(s), np.full(len(every), 2.0)))
             continue
         over, row, most = used(timing, grid.given)
-        exceeded, binding = most.max(), np.where(most[every, row] > -REACHED, row, -1)
-        grid.bulge = bulges(timing, grid.given[every, row], over, grid.share == 0.5)
-        over, row, most = used(timing._replace(bulge=grid.bulge), grid.given)
         nearest, worst, switching = grid.given[every, row], most[every, row], switches(over)
         lost, decay = losses(timing, nearest, over)
         stiff = ((decay > STIFF) | dips(timing)) & (grid.share == 0.5)
@@ -260,11 +254,10 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
         whole = timing.h[np.isfinite(timing.h)].sum()
         split = (parts > 1.0) & (timing.h > SHORTEST * whole) & (len(s) < MOST_POINTS)
         if not split.any():
-            if exceeded < best:
-                best, found = exceeded, timing._replace(row=binding)
+            if worst.max() < best:
+                best, found = worst.max(), timing._replace(row=np.where(worst > -REACHED, row, -1))
             if best < HELD and not stiff.any():
                 break
-        grid.bulge[stiff] = 0.0
         grid.share = np.where(stiff, nearest[:, MIDDLE, 0] > 0.0, grid.share)
         grid.share = np.where(split & (decay < STIFF * parts), 0.5, grid.share)
         grid.lower(np.where((stiff | split)[:, None], 0.0, most))
@@ -281,26 +274,6 @@ def switches(over: Array) -> Array:
     return np.abs(over[:, ENDS]).max(axis=1) > SWITCH
 
 
-def pulls(timing: PathTiming, nearest: Array) -> tuple[Array, Array]:
-    """|A| of the nearest row of each interval, and 2 B w + C, by which it pulls the speed to itself."""
-    A, B, C, _ = nearest[:, MIDDLE].T
-    return np.abs(A) + TINY, np.maximum(2.0 * B * np.diff(timing.s) / timing.h + C, 0.0)
-
-
-def bulges(timing: PathTiming, nearest: Array, over: Array, able: Array) -> Array:
-    """The bulges of path accelerations by which the nearest row is used in the middle of intervals as at their ends.
-
-    There are none where another limit takes over, the limit pulls the speed to itself, or speed or inertia change by much.
-    """
-    (A, *_), (inert, pull) = np.moveaxis(nearest, 2, 0), pulls(timing, nearest)
-    slow, fast = np.sort([timing.w[1:], timing.w[:-1]], axis=0)
-    apart = np.abs(A[:, ENDS] - A[:, [MIDDLE]]).max(axis=1)
-    able = able & ~switches(over) & (slow * RATIO > fast) & (2.0 * apart < inert) & (inert > NO_INERTIA)
-    able &= pull * timing.h < STIFF * inert
-    more = over[:, MIDDLE] - over[:, ENDS].mean(axis=1)
-    return np.where(able, timing.bulge - np.where(np.abs(more) > AIM, more / (A[:, MIDDLE] + TINY), 0.0), 0.0)
-
-
 def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Array]:
     """Of each interval the share of the time that is given away in it, and its duration times the decay of speed by its limit.
 
@@ -311,10 +284,11 @@ def losses(timing: PathTiming, nearest: Array, over: Array) -> tuple[Array, Arra
         nearest: The nearest row of each at its parts, shape (N, parts, 4).
         over: By how much rows are exceeded, shape (N, parts).
     """
-    (inert, pull), switching = pulls(timing, nearest), switches(over)
+    A, B, C, _ = nearest[:, MIDDLE].T
     h = np.where(np.isfinite(timing.h), timing.h, 0.0)
     total, w = h.sum(), np.diff(timing.s) / timing.h
-    mean = (timing.s[-1] - timing.s[0]) / total
+    mean, switching = (timing.s[-1] - timing.s[0]) / total, switches(over)
+    inert, pull = np.abs(A) + TINY, np.maximum(2.0 * B * w + C, 0.0)
     slower = np.abs(over).mean(axis=1) * h / (inert + h * pull)
     lasts = np.where(switching, 0.0, inert * total / (inert + pull * total))
     lost = slower * (w / mean**2 * lasts + np.where(switching, CLOSER, 1.0) * h / (w + TINY)) / total
@@ -331,6 +305,6 @@ def dips(timing: PathTiming) -> Array:
 
 def smooth(timing: PathTiming) -> PathTiming:
     """The same motion with as many points as quintics of time between them take to follow it."""
-    bend = np.sqrt((np.abs(timing.end - timing.begin) + 8.0 * np.abs(timing.bulge)) / np.diff(timing.s)) * timing.h / BEND
+    bend = np.sqrt(np.abs(timing.end - timing.begin) / np.diff(timing.s)) * timing.h / BEND
     bend = np.where(timing.h > SHORTEST * timing.h.sum(), bend, 1.0)
     return divided(timing, np.maximum(bend, FEW / len(bend)))

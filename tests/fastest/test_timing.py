@@ -19,11 +19,10 @@ from armsim.actuation.drive import drive_torques, motor_demands
 from armsim.arm.robot import Robot
 from armsim.document.base import plain
 from armsim.fastest.jerk_limits import CONTROLS, Arcs, JerkLimits
-from armsim.fastest.timing import ACCURACY, HELD, INNER, bulges, fastest_timing, used
+from armsim.fastest.timing import ACCURACY, HELD, fastest_timing
 from armsim.loading import read_scenario
 from armsim.loading.check import check
 from armsim.loading.scenario import resolved_scenario
-from armsim.references.path_timing import PathTiming
 from tests.surveys import fastest as surveyed
 
 MASS = 2.0
@@ -188,29 +187,13 @@ def test_lifting_takes_what_gravity_leaves_and_what_cannot_be_lifted_is_told():
         armsim.reference(slider({}, gravity=g, limit=15))
 
 
-def test_a_limit_that_is_a_parabola_is_used_all_along_an_interval_once_its_acceleration_bulges():
-    s = np.array([0.0, 0.5, 1.0])
-    parts = s[:-1, None] + 0.5 * INNER
-    none = np.zeros_like(parts)
-    given = np.stack([np.stack([A * none + A, none, none, -limit], axis=-1) for A, limit in
-                      ((2.0, 2 + parts**2), (-1.0, 9 + none))], axis=1)  # fmt: skip
-    u = (2 + s**2) / 2
-    w = np.array([3.0, 3.2, 3.5])
-    timing = PathTiming(s, w, u[:-1], u[1:], np.diff(s) / w[1:], w, np.zeros(2, int), np.diff(s), np.zeros(2))
-    over, row, _ = used(timing, np.ascontiguousarray(given))
-    assert over.max() == pytest.approx(0.25**2)
-    bulge = bulges(timing, given[:, 0], over, row == 0)
-    over, _, most = used(timing._replace(bulge=bulge), np.ascontiguousarray(given))
-    assert np.abs(over).max() < 1e-14
-    assert most[:, 1].max() < -9
-
-
-@pytest.mark.parametrize(("module", "rounds", "more"), [("timing", 2, {}), ("jerk_limits", 1, {"jerk": 30})])
-def test_a_search_that_ends_with_a_limit_exceeded_is_refused_in_words(module, rounds, more, monkeypatch):
+@pytest.mark.parametrize(("module", "rounds", "most"), [("timing", 2, {}), ("jerk_limits", 1, {"jerk": [300, 300]})])
+@pytest.mark.slow  # arms are compiled
+def test_a_search_that_ends_with_a_limit_exceeded_is_refused_in_words(module, rounds, most, monkeypatch):
     monkeypatch.setattr(f"armsim.fastest.{module}.ROUNDS", rounds)
-    motor = {"Kp": 1, "Ra": 1, "limits": {"voltage": 12}}
-    with pytest.raises(FileFaults, match=r"ended with the limit of \w+ of x exceeded by \S+ of it"):
-        read_scenario(slider({"acceleration": 8, **more}, {"motor": motor})).command.reference.stages
+    reference = {"via": [[1, 0.5], [0.3, -0.4]], "profile": "spline", "fastest": True, **most}
+    with pytest.raises(FileFaults, match=r"ended with the limit of \w+ of \w+ exceeded by \S+ of it"):
+        read_scenario(scenario(planar({"voltage": 40, "torque": 1}), reference, q=[0.2, 0.1]))
 
 
 def test_a_joint_that_turns_back_alone_passes_with_the_acceleration_of_either_side():
