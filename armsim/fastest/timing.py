@@ -259,8 +259,9 @@ def fastest_timing(rows: PathRows, speeds: tuple[float, float], accuracy: float 
             if best < HELD and not stiff.any():
                 break
         grid.share = np.where(stiff, nearest[:, MIDDLE, 0] > 0.0, grid.share)
-        grid.share = np.where(split & (decay < STIFF * parts), 0.5, grid.share)
         grid.lower(np.where((stiff | split)[:, None], 0.0, most))
+        relaxed = (decay < STIFF * parts) | (nearest[:, ENDS, 0].prod(axis=1) <= 0.0)
+        grid.share = np.where(split & relaxed, 0.5, grid.share)
         if split.any():
             grid.split(*cut(timing.w, np.where(split, parts, 1.0)))
     if found is None or best > REFUSED:

@@ -145,7 +145,7 @@ class FastestReference:
         return rows, tuple(RowLabel(path.frame.name, key) for key in given)
 
     def refusal(self, rows: PathRows, name: str, s: float, binding: Sequence[int], over: float = 0.0) -> FileFaults:
-        """That no speed leads along a path, of that name, at a point of it, and which limit does not let it or is still exceeded."""
+        """That no speed leads along a path, of that name, at a point of it, and which limit forbids it or is still exceeded."""
         path, mend = rows.path, "lead it elsewhere, or give it a stronger motor or less load"
         if left := out_of_range(path, self.arm.joints):
             s, found = left
