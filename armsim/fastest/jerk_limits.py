@@ -22,7 +22,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 
 from armsim.fastest.phase_plane import Unreachable
-from armsim.fastest.timing import AIM, HELD, INNER, LOWERED, POINTS, REACHED, REFUSED, TINY, PathRows
+from armsim.fastest.timing import AIM, HELD, INNER, POINTS, REACHED, REFUSED, TINY, PathRows
 from armsim.references.path_timing import PathTiming, divided
 
 Array = Any  # numpy's
@@ -31,6 +31,7 @@ FINE = 8.0  # parts of the intervals without jerk, between whose times those of 
 SLOW = 1e-3  # of the greatest path speed: the first arcs are no slower but at their ends
 ROUNDS = 30  # of splitting and of lowering limits
 STEPS = 60  # programs in a round
+LOWERED = 1e-3  # relative: an arc in which a limit would be lowered by more is split
 RADIUS, WIDEST, NARROWEST = 0.3, 0.8, 1e-7  # of the trust region, relative to a motion
 TURN = 4.0  # how much more than w and h, relative, the path acceleration may change in a step
 PENALTY = 10.0  # durations, for a limit that is exceeded as a whole
