@@ -137,7 +137,7 @@ class PythonEngine:
         x, kept = lanes.state.run(0).tolist(), lanes.kept.run(0).tolist()
         try:
             x = plant.sample(t, x) if due else x
-            results.fill(plan.measured(made, t, x, kept))
+            results.fill(plan.measured(made, t, x, kept, gathered=plan.gathers_end))
         except self._undefined:
             results.fill([math.nan] * len(plan.results))
         return results

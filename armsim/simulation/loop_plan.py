@@ -279,6 +279,11 @@ class LoopPlan:
         return len(leaves(self.measures[-1].begin())) if self.rare_every else 0
 
     @property
+    def gathers_end(self) -> bool:
+        """Whether the moment at which a run ends is gathered by one more step, whose text is there: if steps have one moment."""
+        return self.parts == 1
+
+    @property
     def key(self) -> str:
         """Names all that the loop depends on; empty if that cannot be put into words."""
         made = content_of([self.plant, self.start, self.recorded]) if self.opened is None else self.opened.content
@@ -330,7 +335,7 @@ class LoopPlan:
 
         def finish(t: Scalar, *x: Scalar) -> Scalars:
             dt = dict(zip(open_names, x[n + m :], strict=True)).get("dt", self.dt)
-            return self.measured(self.made(x[n + m :]), t, x[:n], x[n : n + m], dt)
+            return self.measured(self.made(x[n + m :]), t, x[:n], x[n : n + m], dt, self.gathers_end)
 
         def sample(t: Scalar, *x: Scalar) -> Scalars:
             return self.made(x[n:]).plant.sample(t, x[:n])
@@ -396,11 +401,22 @@ class LoopPlan:
         pairs = zip(self.measures[:due], parts[:due], strict=True)
         return leaves([*(measure.update(part, moment) for measure, part in pairs), *parts[due:]])
 
-    def measured(self, made: PlantStart, t: Scalar, state: Scalars, kept: Scalars, dt: Scalar | None = None) -> Scalars:
-        """The measures' results, where the run ends at time t, by steps of dt [s], the plan's own unless given."""
+    def measured(
+        self,
+        made: PlantStart,
+        t: Scalar,
+        state: Scalars,
+        kept: Scalars,
+        dt: Scalar | None = None,
+        gathered: bool = False,
+    ) -> Scalars:
+        """The measures' results, where the run ends at time t, by steps of dt [s], the plan's own unless given.
+
+        The accumulators have that moment already if `gathered`.
+        """
         moment = self._moment(made, t, state, self.dt if dt is None else dt)
-        parts = zip(self.measures, self._parts(kept), strict=True)
-        return [x for measure, part in parts for x in measure.result(measure.update(part, moment), moment)]
+        parts = self._parts(kept if gathered else self._updated(moment, kept))
+        return [x for measure, part in zip(self.measures, parts, strict=True) for x in measure.result(part, moment)]
 
     def _moment(self, made: PlantStart, t: Scalar, state: Scalars, dt: Scalar) -> Moment:
         return Moment(made.plant, t, state, dt / self.parts, made.q)

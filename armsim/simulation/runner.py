@@ -232,7 +232,7 @@ class Engine(Protocol):
         """Hear of the processor time of steps, and about that of those left [s]; how long better code for them took."""
 
     def finish(self, lanes: Lanes, t: float, due: bool) -> Numbers:
-        """The measures' results of runs that end at time t [s], a sample being due or not."""
+        """The measures' results of runs that end at time t [s], a sample being due or not; see `LoopPlan.gathers_end`."""
 
 
 @record
@@ -369,10 +369,14 @@ class Runner:
 
     def finish(self) -> Numbers:
         """The results of the measures of runs that end here."""
-        lanes, clock, due = self.lanes, self.clock, self.clock.samples_at(self.done)
+        lanes, clock, due = self.lanes.copy(), self.clock, self.clock.samples_at(self.done)
         if due and self.plan.sampled_outside:
-            lanes, due = lanes.copy(), False
+            due = False
             self._sample(lanes, self.done)
+        if self.plan.gathers_end:
+            again, every = lanes.copy(), replace(clock, log_every=NEVER, rare_every=1)
+            self.engine.run(again, range(again.blocks), self.done, self.done + 1, every, self._nowhere)
+            lanes.kept.view[:] = again.kept.view
         return self.engine.finish(lanes, clock.at(self.done), due)
 
     def approach(self) -> list[list[float]]:

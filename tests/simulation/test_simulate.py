@@ -180,6 +180,7 @@ def test_a_run_interrupted_before_its_first_row_can_still_be_saved(tmp_path, mon
     from armsim.compile import SteppingLoop
 
     def interrupted(*args, **open):
+        monkeypatch.undo()
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SteppingLoop, "run", interrupted)
