@@ -30,6 +30,7 @@ PRICES = 10.0, 1e6  # of a missed condition: at first, and at most
 DEAR, ALIKE = 1e4, 1e-4  # from this price on the search ends where a tenth of it missed as much, but for this share
 ACCEPTED, POOR, GOOD = 0.05, 0.25, 0.7  # shares of the predicted reduction of the merit
 SHARES = (0.5, 0.25, 0.1)  # of a step
+CLOSED = 0.5  # of the largest gap: a step that leaves no more may cost a little, as where it crosses a kink of friction
 FIRMNESS = 1e-9, 1e-2, 100.0  # of the proximal term: until a step is refused, then, and at most
 SOFT = 1e-5  # of it after good steps
 RESTORING = 1.0  # of it where defects are to be closed, and little else
@@ -201,7 +202,11 @@ class PlanSearch:
         gain = before - now.cost / self._unit - step.merit
 
         def falls(there: Linearised, share: float) -> bool:
-            return before - self._merit(there) >= ACCEPTED * share * gain - PRECISE * (1.0 + abs(before))
+            rise, worth = self._merit(there) - before, 1.0 + abs(before)
+            if rise <= PRECISE * worth - ACCEPTED * share * gain:
+                return True
+            gap, left = (self._infeasibility(it)[0].max() for it in (now, there))
+            return bool(rise <= MET * worth and left <= CLOSED * gap)
 
         share, to = 1.0, self._moved(step, 1.0)
         there = self.problem.linearised(to)
