@@ -23,7 +23,12 @@ from armsim.planning.search import MET, Found, PlanSearch, SearchIteration
 from armsim.planning.task import PlanTask
 
 ROUNDS = 12  # of a search, with the ends of intervals corrected, and knots kept from limits, in between
-PLACES = 8, 32, 128  # in each interval, where limits are looked at: more where the motion or its simulation passes them
+PLACES = (
+    8,
+    32,
+    128,
+    512,
+)  # in each interval, where limits are looked at: more where the motion or its simulation passes them
 KEPT = 1e-4  # by how much limits may be passed between knots, in units of their scales
 AGREED = 1e-9  # change of the corrections that ends them, in units of the scales
 DECIMALS = 12  # of the length of an interval that was open [s]
