@@ -14,6 +14,7 @@ If they are for h, they are for shorter steps; and the roots λ decay.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from typing import Any, NamedTuple
@@ -130,6 +131,9 @@ def shown(about: Linearization, dt: float) -> Scalar:
     S, D = ([row[first : first + len(n)] for row in F] for first in (0, len(n)))
     part, early, late = SHOWN[about.plant.method]
     h = MARGIN * dt * part
+    damped = [D[i][i] > 0.0 for i in n]
+    for i in n:
+        D[i][i] = where(damped[i], D[i][i], 1.0)
     roots = [sqrt(D[i][i]) for i in n]
     shares = [sum(absolute(S[i][j] - S[j][i]) / (roots[i] * roots[j]) for j in n) / 2 for i in n]  # of E in D
     rate = 1e-6 / h + 1.2 * sqrt(sqrt(sqrt(sum((x * x) * (x * x) * (x * x) * (x * x) for x in shares))))
@@ -142,10 +146,12 @@ def shown(about: Linearization, dt: float) -> Scalar:
             s - 2 * rate * rate * M[i][j],
         ]
 
-    holds: list[Any] = [absolute(D[i][j] - D[j][i]) <= 0.0 for i in n for j in range(i)]
-    for k in range(3):
-        holds += [row[-1] > 0.0 for row in ldl([[entries(i, j)[k] for j in range(i + 1)] for i in n])]
-    return where(reduce(both, holds), 1.0, 0.0)
+    holds: list[Any] = [*damped, *(absolute(D[i][j] - D[j][i]) <= 0.0 for i in n for j in range(i))]
+    with suppress(ZeroDivisionError):  # by a pivot that is a number, 0: the matrix is not definite
+        for k in range(3):
+            holds += [row[-1] > 0.0 for row in ldl([[entries(i, j)[k] for j in range(i + 1)] for i in n])]
+        return where(reduce(both, holds), 1.0, 0.0)
+    return 0.0
 
 
 def is_calm(scenario: Scenario, plant: Plant) -> bool:

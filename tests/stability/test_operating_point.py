@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import armsim
+from armsim.expr import replay, trace
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.stability.operating_point import MARGIN, SHOWN, shown
@@ -82,6 +83,26 @@ def test_a_stiffness_that_is_not_symmetric_is_shown_to_be_stable_up_to_half_of_w
     skew = np.array([[0, 0.8], [-0.8, 0]])
     if shown(about(np.eye(2), d * np.eye(2), s * np.eye(2) + skew, method, chance), 0.2 / MARGIN):
         assert np.abs(factors(np.eye(2), d * np.eye(2), s * np.eye(2) + skew, method, 0.2)).max() < 1
+
+
+@pytest.mark.parametrize("method", SHOWN)
+@pytest.mark.parametrize("damping", [0.0, -1.0])
+def test_what_is_not_damped_is_not_shown_to_be_stable_where_it_is_traced_either(method, damping):
+    given = np.eye(1), damping * np.eye(1), 9.0 * np.eye(1)
+    plants = [about(*given, method, np.random.default_rng(5)) for _ in range(2)]
+    assert shown(plants[0], 1e-4) == 0
+
+    def traced(stiffness):
+        plants[1].Fq[0][0] = plants[1].Fq[0][0] * stiffness
+        return [shown(plants[1], 1e-4)]
+
+    assert replay(trace(traced, ["stiffness"], "shown"), [1.0]) == [0.0]
+
+
+def test_a_step_at_the_very_bound_is_not_shown_to_be_stable():
+    plant = about(np.eye(1), [[2.0]] * np.eye(1), np.eye(1), "explicit_euler", np.random.default_rng(6))
+    plant.law.K, plant.Fv = [[0.0, 0.0]], [[-2.0]]
+    assert shown(plant, 1.0 / MARGIN) == 0  # 2 M = h D
 
 
 def test_the_advice_on_a_run_leaves_out_the_stops_that_it_does_not_meet(monkeypatch, tmp_path):
