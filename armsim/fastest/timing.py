@@ -44,6 +44,7 @@ FEW = 100  # intervals: of fewer all are halved
 BEND = 0.15  # the angle √|c| h of s'' = c s + const in an interval: of a greater one it is halved
 TINY = 1e-300
 ENDS, MIDDLE = [0, len(INNER) - 1], len(INNER) // 2
+REST = 1e-9  # of the squared speed in the middle: no more at an end is rest
 FASTEST = 1e6  # lengths of a path per second: no path speed is greater
 
 Extra = Callable[[Array, Array], Array]  # rows of the tool at path parameters, by the pieces of the path
@@ -174,18 +175,28 @@ def excess(*x: Scalar) -> list[Scalar]:
             A, B, C and D at each part; of the interval its first path speed, both path accelerations, and its length.
 
     Returns:
-        The same with this row, and its own most, with the tops of parabolas through three parts.
+        The same with this row, and its own most, with the tops of parabolas through three parts; beside an end at rest of
+        parabolas in the path speed, which is a root of the path parameter there.
     """
     parts = len(INNER)
     *before, worst, of, number = x[: parts + 3]
     row, (w, begin, end, delta) = x[parts + 3 : -4], x[-4:]
     values: list[Scalar] = []
+    squares: list[Scalar] = []
     for k, part in enumerate(INNER.tolist()):
         u = begin + (end - begin) * part
-        square = maximum(w * w + delta * part * (begin + u), 0.0)
+        squares.append(maximum(w * w + delta * part * (begin + u), 0.0))
         A, B, C, D = row[4 * k : 4 * k + 4]
-        values.append(A * u + B * square + C * sqrt(square) + D)
+        values.append(A * u + B * squares[-1] + C * sqrt(squares[-1]) + D)
     most = reduce(maximum, values)
+    for inward in (slice(0, 3), slice(None, -4, -1)):
+        (still, *others), (a, b, c) = squares[inward], values[inward]
+        v, faster = map(sqrt, others)
+        bend = ((c - a) / faster - (b - a) / v) / (faster - v)
+        rise = (b - a) / v - bend * v
+        inside = both(still <= REST * squares[MIDDLE], both(rise > 0.0, rise < -2.0 * bend * v))
+        top = a - where(inside, rise * rise, 0.0) / (4.0 * where(inside, bend, 1.0))
+        most = where(both(inside, top > most), top, most)
     for a, b, c in zip(values, values[1:], values[2:]):
         bend = a - 2.0 * b + c
         inside = abs(c - a) < -2.0 * bend

@@ -19,10 +19,11 @@ from armsim.actuation.drive import drive_torques, motor_demands
 from armsim.arm.robot import Robot
 from armsim.document.base import plain
 from armsim.fastest.jerk_limits import CONTROLS, Arcs, JerkLimits
-from armsim.fastest.timing import ACCURACY, HELD, fastest_timing
+from armsim.fastest.timing import ACCURACY, HELD, INNER, fastest_timing, used
 from armsim.loading import read_scenario
 from armsim.loading.check import check
 from armsim.loading.scenario import resolved_scenario
+from armsim.references.path_timing import PathTiming
 from tests.surveys import fastest as surveyed
 
 MASS = 2.0
@@ -463,6 +464,20 @@ def test_limits_of_full_motors_hold_between_the_points_of_the_grid_and_one_of_th
     (stage,) = planned.stages
     bound = sum(it.to_s - it.from_s for it in stage.bindings)
     assert bound > 0.9 * planned.end
+
+
+@pytest.mark.parametrize("starts", [True, False])
+@pytest.mark.parametrize("accelerations", [(0.5, 0.5), (0.5, 0.45)])
+def test_a_limit_with_friction_that_is_passed_just_beside_rest_is_seen_between_the_places(starts, accelerations):
+    # 0.05 w - w² is greatest at w = 0.025, a 200th of the way to the first place at which limits are looked at
+    u = np.array(accelerations)
+    length, way = 1.0, np.sqrt(u.sum())
+    timing = PathTiming(np.array([0.0, length]), np.array([0.0, way]), u[:1], u[1:], *[np.ones(1)] * 4)
+    if not starts:
+        timing = timing._replace(w=timing.w[::-1], begin=-u[1:], end=-u[:1])
+    row = np.broadcast_to([0.0, -1.0, 0.05, 0.0], (1, 1, len(INNER), 4))
+    _, _, most = used(timing, np.ascontiguousarray(row))
+    assert most[0, 0] == pytest.approx(0.025**2, rel=1e-9)
 
 
 @pytest.mark.slow  # derivatives are compiled
