@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 
 from armsim.actuation import Output
 from armsim.arm.arrays import Array
@@ -36,7 +37,7 @@ class PlanLimits:
     output: Output
     most: Array
 
-    @property
+    @cached_property
     def path(self) -> tuple[Bound, ...]:
         """Those on states."""
         return (*self._positions(), *self._speeds(), *self._distances())
