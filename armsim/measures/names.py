@@ -68,7 +68,7 @@ class _Reader:
                 if len(part.names) > 1:
                     one = part.names[0] if part.names[0] in self.known else f"final({part.names[0]})"
                     raise FormulaError(f"`{name}` has {len(part.names)} numbers", f"take one of them, as in {one}")
-            _tried(formula, [*parts])
+            check_value(formula, [*parts])
         except FormulaError as error:
             raise _refusal(text, error.problem, error.mend) from None
         return Expression((text,), ("",), formula, parts)
@@ -105,7 +105,7 @@ class _Reader:
         for word in sorted(formula.names - {"pi", "t"}):
             if word not in self.plant.nameable.named:
                 raise FormulaError(f"there is no column `{clipped(word)}`", self.column_hint(word))
-        _tried(formula, sorted(formula.names - {"pi"}))
+        check_value(formula, sorted(formula.names - {"pi"}))
         return kind.make((aggregate.name,), (kind.unit(self.unit(formula)),), Varying(formula))
 
     def column_hint(self, word: str) -> str:
@@ -129,7 +129,7 @@ def _meant(word: str, known: Collection[str]) -> str | None:
     return None if close is None else f"did you mean `{close}`?"
 
 
-def _tried(formula: Formula, names: Sequence[str]) -> None:
+def check_value(formula: Formula, names: Sequence[str]) -> None:
     """Raises FormulaError where the formula has no value whatever its names are."""
     try:
         trace(lambda *x: [formula.evaluate(dict(zip(names, x, strict=True)))], names)

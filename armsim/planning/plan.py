@@ -66,6 +66,12 @@ def plan(
     problem = task.problem(guess)
     search = PlanSearch(problem, guess, progress)
     found = search.run()
+    if found.status == "infeasible" and isinstance(problem.length, tuple):  # perhaps only in the time that it came to
+        search.correct(replace(problem, length=(problem.length[1],) * 2))
+        found = search.run()
+        if found.status == "solved":
+            search.correct(problem)
+            found = search.run()
     for places, closer in zip_longest(PLACES, PLACES[1:]):
         search.correct(replace(search.problem, length=problem.length))
         kept, found = _settled(task, search, found, places)
@@ -95,6 +101,8 @@ def _settled(task: PlanTask, search: PlanSearch, found: Found, places: int) -> t
         if again.status == "infeasible":  # closer to limits than knots have to be
             break
         problem, found = search.problem, replace(again, status=found.status) if again.status == "solved" else again
+        if found.status == "unfinished":
+            break
     return problem, found
 
 

@@ -28,6 +28,7 @@ from armsim.loading.scenario import Scenario
 from armsim.loading.settle import settle
 from armsim.loading.voltage import check_motors, voltage_refusal
 from armsim.measures.moment import Moment
+from armsim.measures.names import check_value
 from armsim.model import Arm, Joint, MotorLimits
 from armsim.planning.limits import PlanLimits
 from armsim.planning.problem import Bound, Bounded, Problem, Trajectory
@@ -69,6 +70,9 @@ class PlanTask:
         self.output: Output = self.asked.output or ("torque" if voltage_refusal(self.arm) else "voltage")
         check_motors(self.arm, self.output, "plan.output", ", or write `output: torque`")
         self.method = scenario.method if scenario.method in FIXED else METHOD
+        if not self.driven:
+            mend = "give the joints that have a motor a limit above 0"
+            raise UsageError.of("plan.limit", "a joint with an input", "0 for all of them", mend)
         self.N = int(self.asked.intervals)
         self.cost = self._cost()
         self.free = "time" in self.cost.names
@@ -138,9 +142,11 @@ class PlanTask:
     def _cost(self) -> Formula:
         try:
             formula = parse_formula(self.asked.minimise)
+            check_value(formula, [*formula.names])
         except FormulaError as error:
+            mend = error.mend or "write for example `minimise: time + 1e-3*torque_squared`"
             raise UsageError.of(
-                f"plan.minimise: {self.asked.minimise}", "a formula of costs", error.problem, error.mend
+                f"plan.minimise: {self.asked.minimise}", "a formula of costs", error.problem, mend
             ) from None
         known = [*COSTS, "t", *self.scenario.file.document.parameters, *self.vector.plant.nameable.named]
         for name in sorted(formula.names - {"pi"}):
@@ -358,11 +364,13 @@ class PlanTask:
             h: Scalar = x[-1] if self.free else length
             return [0.5 * h * self.integrand(index[0] * h, x, u)]
 
+        cost = RowFunction(half, [k, n, 1], k + n, 2)
+        self._check_cost(cost(guess.x[:-1], guess.u, np.arange(float(self.N))[:, None]))
         path, drive = self.limits.path, self.limits.drive
         most = self.bounds[self.driven]
         return Problem(
             interval=self.interval,
-            cost=RowFunction(half, [k, n, 1], k + n, 2),
+            cost=cost,
             path=self.bounded(path, k, inputs=False) if path else None,
             drive=self.bounded(drive, k, inputs=True) if drive else None,
             marks={knot: self._mark(point, k, point is self.asked.to) for knot, point in self.points},
@@ -373,6 +381,17 @@ class PlanTask:
             N=self.N,
             steps=self.steps_for(guess, scales),
         )
+
+    def _check_cost(self, found: Sequence[Array]) -> None:
+        """A cost's value and derivatives are finite along the guess, given at its knots."""
+        bad = [i for i in range(self.N) if not all(np.isfinite(part[i]).all() for part in found)]
+        if bad:
+            expected = "a cost that is finite, with its derivatives, along the motion that the search begins with"
+            at, mend = (
+                f"none at {bad[0] * self.duration / self.N:g} s",
+                "write for example sqrt(vx*vx + 1e-6), not sqrt(vx*vx)",
+            )
+            raise UsageError.of(f"plan.minimise: {self.cost.text}", expected, at, mend)
 
     def correction(self, at: Trajectory, problem: Problem) -> Array:
         """What the ends of intervals are beyond those of a problem's steps, by Richardson's extrapolation, (N, k)."""

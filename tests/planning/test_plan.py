@@ -19,6 +19,7 @@ from armsim.files.folder_kind import RUN_FORMAT
 from armsim.planning import result
 from armsim.planning.feedback import gains_along
 from armsim.planning.result import MotionPlan
+from armsim.planning.search import FEW, PlanSearch
 from tests.planar import planar
 from tests.surveys.plans import random_task, verdict
 
@@ -203,6 +204,23 @@ def test_an_infeasible_task_names_the_limit_that_is_in_the_way(task, limits, nam
     assert armsim.plan(asked).status == "solved"
 
 
+def test_an_infeasible_task_in_open_time_is_told_for_the_longest(task):
+    found = armsim.plan(task("time", duration=1.0, limit=1.0, intervals=10))
+    assert (found.status, found.time) == ("infeasible", 1.0)
+    # 1 N moves 2 kg by 1/8 m and stops them; by 1/4 m if it does not
+    (q,) = (one for one in found.facts.missed if one.of == "q of x")
+    assert 0.75 - 1e-6 < q.by < 0.875 + 1e-6
+    assert (found.facts.obstruction.quantity, found.facts.obstruction.from_s) == ("torque", 0.0)
+
+
+def test_a_search_that_jams_is_given_up(task, monkeypatch):
+    monkeypatch.setattr(PlanSearch.run, "__defaults__", (2, FEW))
+    motor = {"Kp": 3.0, "Ke": 3.0, "Ra": 1.5, "limits": {"voltage": 12.0}}
+    found = armsim.plan(task("time", of_joint={"motor": motor}, intervals=20))
+    assert found.status == "unfinished"
+    assert found.facts.iterations <= 4
+
+
 def test_a_plan_is_played_from_its_files_and_taken_up_again(task, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = task("torque_squared", duration=1.5, limit=6.0, intervals=25)
@@ -325,6 +343,11 @@ def test_degrees_are_those_of_the_file():
         ({"minimise": "tracking"}, "no `control`"),
         ({"output": "voltage"}, "no motor on x"),
         ({"intervals": 2, "via": [{"q": [0.1]}, {"q": [0.2]}]}, "points at different knots"),
+        ({"minimise": "sqrt(-1)*time"}, "it has no value"),
+        ({"minimise": "max(time)"}, "it takes 2 arguments or more"),
+        ({"minimise": "time + 1/qd_x"}, "none at 0 s"),
+        ({"minimise": "time + sqrt(vz*vz)", "limit": 1}, "with its derivatives"),
+        ({"limit": 0}, "0 for all of them"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(task, told, change, message):
