@@ -383,9 +383,13 @@ class ForwardModel:
             ShapeError: An array has another shape; says both.
         """
         starts, given = number_array("states", states), number_array("inputs", inputs)
-        if given.ndim not in (2, 3) or not given.shape[-2]:
-            raise ShapeError(f"rollout: expected inputs (T, {self._n}) or (m, T, {self._n}), found {given.shape}")
-        one, steps = given.ndim == 2, given.shape[-2]
+        n, size, steps = self._n, self._size, given.shape[-2] if given.ndim in (2, 3) else 0
+        if not steps or given.shape[-1] != n or starts.shape not in ((size,), (*given.shape[:-2], size)):
+            raise ShapeError(
+                f"rollout: expected states ({size},) with inputs (T, {n}) or (m, T, {n}), or (m, {size}) with (m, T, {n}), "
+                f"T at least 1, found states {starts.shape} with inputs {given.shape}"
+            )
+        one = given.ndim == 2
         every = np.broadcast_to(starts, (*given.shape[:-2], *starts.shape[-1:])) if starts.ndim == 1 else starts
         arrays = self._arguments("rollout", every, given[..., 0, :], values, wrench)[1]
         arrays["inputs"] = given.reshape(*given.shape[:-2], -1)

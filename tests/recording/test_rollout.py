@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -100,7 +101,9 @@ def test_shapes_and_measures_that_do_not_fit_are_refused():
     for wrong in (inputs[0, 0], inputs[:, :0], inputs[:, :, :1]):
         with pytest.raises(ShapeError, match="rollout"):
             model.rollout(states, wrong)
-    with pytest.raises(ShapeError, match="rollout"):
-        model.rollout(states[:2], inputs)
+    for one, some in ((states[:2], inputs), (states, inputs[0])):
+        found = re.escape(f"found states {one.shape} with inputs {some.shape}")
+        with pytest.raises(ShapeError, match=f"rollout: .*{found}"):
+            model.rollout(one, some)
     with pytest.raises(UsageError, match="feedback law"):
         model.rollout(states, inputs, measure="iae")
