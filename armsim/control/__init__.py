@@ -11,7 +11,8 @@ from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.memory import Memory, linear_slots
 from armsim.control.operational_space import OperationalSpace, Posture
 from armsim.control.pid import Pid
-from armsim.control.predictive import CostWeights, Misses, Predictive
+from armsim.control.predicted_arm import CostWeights, PredictedArm
+from armsim.control.predictive import Misses, Predictive
 from armsim.control.reference import Constant, Desired, Reference
 from armsim.control.signals import OpenLoop
 from armsim.control.state_feedback import StateFeedback
@@ -40,6 +41,7 @@ __all__ = [
     "Output",
     "Pid",
     "Posture",
+    "PredictedArm",
     "Predictive",
     "Reference",
     "Seen",

@@ -9,19 +9,15 @@ length but for the pivoting at limits, so commands are the same bits in every en
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
 
-from armsim.actuation import JointTorque, Output, against_dry_friction, creeping, driven, sticks
-from armsim.actuation import motor as dc
-from armsim.control.drive import against_viscous, commands_for
 from armsim.control.law import FeedbackLaw, Kept, Now, Seen
 from armsim.control.noise import uniform
 from armsim.control.pid import within
+from armsim.control.predicted_arm import CostToGo, ModelState, PredictedArm
 from armsim.control.reference import Desired, Reference
-from armsim.dynamics import bias, clipped_solve, crba, rnea
+from armsim.dynamics import clipped_solve
 from armsim.dynamics.clipped import Law
 from armsim.dynamics.factor import held_solver, solve_ldl
 from armsim.expr import (
@@ -31,45 +27,20 @@ from armsim.expr import (
     as_constant,
     chosen,
     dot,
-    either,
     fma,
     implicit,
-    maximum,
-    minimum,
     minus,
     plus,
     rounded,
     scan,
     shared,
-    sqrt,
     where,
-    with_jacobian,
 )
-from armsim.model import Arm
 from armsim.records import mutable_record, record
 
 Rows = Sequence[Scalars]
 STREAM = 4095.0  # of random numbers; encoders have those from 0 on
 SHARES = (1.0, 0.5, 0.25)  # of a change of the plan that are tried; where none costs less, the plan stays
-
-
-@mutable_record
-class CostWeights:
-    """Weights of the errors that a plan is to keep small, an entry a joint; the cost is half the integral of their squares.
-
-    Attributes:
-        q: Of position errors [1/rad² or 1/m²].
-        qd: Of velocity errors [s²/rad² or s²/m²].
-        command: Of commands beyond those that carry the model along the reference [1/V², 1/A², 1/(N·m)² or 1/N²].
-        range: Of positions beyond the joint's limits [1/rad² or 1/m²].
-        end: For how long the errors at the end of the horizon count [s].
-    """
-
-    q: Scalars
-    qd: Scalars
-    command: Scalars
-    range: Scalars
-    end: Scalar
 
 
 @mutable_record
@@ -86,40 +57,18 @@ class Misses:
 
 
 @mutable_record
-class ModelState:
-    """A state of the model.
-
-    Attributes:
-        q: Joint positions [rad or m].
-        qd: Joint velocities [rad/s or m/s].
-        currents: Armature currents that are states of arm and model [A], by joint.
-    """
-
-    q: Scalars
-    qd: Scalars
-    currents: dict[int, Scalar]
-
-    @property
-    def flat(self) -> Scalars:
-        """Positions, velocities, currents: 2 n + k scalars."""
-        return [*self.q, *self.qd, *self.currents.values()]
-
-
-@mutable_record
 class Stage(ModelState):
     """A stage of a plan, from the state at its beginning on.
 
     Attributes:
         command: The command that is held for its length [V, A, N·m or N].
         base: The command that carries the model along the reference.
-        wanted_q: Desired positions at its beginning.
-        wanted_qd: Desired velocities.
+        wanted: What is desired at its beginning.
     """
 
     command: Scalars
     base: Scalars
-    wanted_q: Scalars
-    wanted_qd: Scalars
+    wanted: Desired
 
 
 @mutable_record
@@ -131,19 +80,6 @@ class Rollout(ModelState):
     """
 
     cost: Scalar
-
-
-@mutable_record
-class CostToGo:
-    """What is left of the cost at a state, to second order in its change: of positions, velocities and the k currents.
-
-    Attributes:
-        gradient: Its first derivative.
-        hessian: Its second derivative, rows of a symmetric matrix.
-    """
-
-    gradient: Scalars
-    hessian: Rows
 
 
 @mutable_record
@@ -169,50 +105,38 @@ class Predictive(FeedbackLaw):
     state that the model then has, under those that are on their way.
 
     Attributes:
-        output: What the commands are.
-        model: The arm as the controller knows it.
+        predicted: The arm as the controller knows it.
         reference: What the joints should do.
         limit: Bounds of the commands' magnitudes per joint, None where there is none.
-        weights: Of the cost.
-        interval: Length of a stage [s].
         stages: Of the horizon.
         delay: From a sample to its command [s].
-        creep: Velocities per joint well below which dry friction and losses of gears count as viscous [rad/s or m/s]; None for
-            a model without them.
         misses: Samples at which the last plan goes on; None for none.
         budget: What a plan may take [s]; None where nobody asks.
     """
 
-    output: Output
-    model: Arm
+    predicted: PredictedArm
     reference: Reference
     limit: tuple[Scalar | None, ...]
-    weights: CostWeights
-    interval: Scalar
     stages: int
     delay: Scalar = 0.0
-    creep: tuple[Scalar, ...] | None = None
     misses: Misses | None = None
     budget: float | None = None
 
     name = "predictive"
 
-    def __getstate__(self) -> dict[str, object]:
-        """Without what is traced, which is made again."""
-        return {name: x for name, x in vars(self).items() if not name.startswith("_")}
-
     def begin(self) -> Kept:
         """The plan: of each stage the commands beyond those that carry the model along the reference."""
-        return Kept(plan=[[0.0] * self.model.n for _ in range(self.stages)])
+        return Kept(plan=[[0.0] * self.predicted.arm.n for _ in range(self.stages)])
 
     def command(self, now: Now, kept: Kept) -> Scalars:
         """The first commands of the plan, n scalars."""
         arrival = replace(now, t=now.t + self.delay)
-        return self._bounded(plus(self._base(arrival, arrival.t), kept.plan[0]))
+        base = self.predicted.along(self.reference.at(arrival.t), arrival.laden)
+        return self._bounded(plus(base, kept.plan[0]))
 
     def filtered(self, now: Now, kept: Kept, period: Scalar) -> Kept:
         """The plan of a sample, from that of the one before, which is a period [s] old."""
-        share = period / self.interval
+        share = period / self.predicted.interval
         later = [*kept.plan[1:], kept.plan[-1]]
         shifted = [
             [fma(share, b - a, a) for a, b in zip(u, after, strict=True)]
@@ -231,9 +155,11 @@ class Predictive(FeedbackLaw):
 
     def _arrival(self, now: Now, period: Scalar) -> Now:
         """When the command of a sample arrives, and where the model is then; a period [s] lies between commands."""
-        move = shared(lambda q, v, i, u, t: self._moved(q, v, i, u, t, period), "ahead")
+        move = shared(lambda q, v, i, u, t: self.predicted.moved(q, v, i, u, t, period), "ahead")
         q, v = [*now.seen.q], [*now.seen.qd]
-        lag = [motor is not None and motor.inductance is not None for motor in (x.motor for x in self.model.joints)]
+        lag = [
+            motor is not None and motor.inductance is not None for motor in (x.motor for x in self.predicted.arm.joints)
+        ]
         currents = {i: x for i, x in now.seen.currents.items() if lag[i]}
         for k, u in enumerate(now.queued):
             v, currents = move(q, v, currents, self._bounded(u), now.t + k * period)
@@ -242,20 +168,22 @@ class Predictive(FeedbackLaw):
 
     def _improved(self, now: Now, plan: Rows) -> Rows:
         """A plan after an iteration: the change that costs least of those tried."""
-        h, horizon = self.interval, self.reference.at(now.t + self.interval * self.stages)
+        h = self.predicted.interval
+        horizon = self.reference.at(now.t + h * self.stages)
         start = Rollout(list(now.seen.q), list(now.seen.qd), dict(now.seen.currents), 0.0)
 
         def begin(state: tuple[Rollout, Scalar], beyond: Scalars) -> tuple[tuple[Rollout, Scalar], Stage]:
             at, k = state
             t = fma(h, k, now.t)
-            desired, base = self.reference.at(t), self._base(now, t)
+            desired = self.reference.at(t)
+            base = self.predicted.along(desired, now.laden)
             u = self._bounded(plus(base, beyond))
-            stage = Stage(at.q, at.qd, at.currents, u, base, desired.q, desired.qd)
+            stage = Stage(at.q, at.qd, at.currents, u, base, desired)
             return (self._rolled(now.laden, at, stage, u), k + 1.0), stage
 
         (end, _), stages = scan((start, 0.0), begin, plan)
         nothing = CostToGo([0.0] * len(end.flat), [[0.0] * len(end.flat) for _ in end.flat])
-        left = self._with_errors(nothing, end, horizon.q, horizon.qd, self.weights.end)
+        left = self.predicted.added(nothing, end, horizon, self.predicted.weights.end)
         _, corrections = scan(left, lambda left, stage: self._corrected(now.laden, left, stage), stages, backward=True)
 
         def along(stage: Stage, change: Correction, at: Rollout, share: Scalar) -> Scalars:
@@ -290,117 +218,26 @@ class Predictive(FeedbackLaw):
 
         return [implicit(first, by_gains), *map(as_constant, rest)]
 
-    def _base(self, now: Now, t: Scalar) -> Scalars:
-        """The commands that carry the model along the reference at time t, n scalars."""
-        desired = self.reference.at(t)
-        tau = rnea(self.model.at(now.laden), desired.q, desired.qd, desired.qdd)
-        tau = against_viscous(self.model, tau, desired.qd)
-        for i, (joint, qd) in enumerate(zip(self.model.joints, desired.qd, strict=True)):
-            if self.creep is not None:
-                sliding = absolute(qd) / self._smoothed(i, qd)
-                tau[i] = tau[i] + sliding * (against_dry_friction(joint, tau[i], qd) - tau[i])
-        return commands_for(self.model, self.output, tau, desired.qd)
-
-    def _smoothed(self, i: int, qd: Scalar) -> Scalar:
-        """A joint's speed, of which dry friction has the direction: at rest it is not 0 [rad/s or m/s]."""
-        assert self.creep is not None
-        return sqrt(fma(qd, qd, self.creep[i] * self.creep[i]))
-
     def _bounded(self, u: Scalars) -> Scalars:
         return [within(x, bound) for x, bound in zip(u, self.limit, strict=True)]
 
     def _rolled(self, laden: Scalar, at: Rollout, stage: Stage, u: Scalars) -> Rollout:
         """The state after a stage under a command, and the cost with that of the stage."""
-        cost = fma(self.interval, self._errors(at, stage.wanted_q, stage.wanted_qd), at.cost)
-        for weight, x, base in zip(self.weights.command, u, stage.base, strict=True):
+        cost = fma(self.predicted.interval, self.predicted.errors(at, stage.wanted), at.cost)
+        for weight, x, base in zip(self.predicted.weights.command, u, stage.base, strict=True):
             beyond = x - base
-            cost = fma(0.5 * self.interval * weight, beyond * beyond, cost)
-        v, currents = self._moved(at.q, at.qd, at.currents, u, laden)
-        return Rollout([fma(self.interval, x, q) for x, q in zip(v, at.q, strict=True)], v, currents, cost)
+            cost = fma(0.5 * self.predicted.interval * weight, beyond * beyond, cost)
+        v, currents = self.predicted.moved(at.q, at.qd, at.currents, u, laden)
+        return Rollout([fma(self.predicted.interval, x, q) for x, q in zip(v, at.q, strict=True)], v, currents, cost)
 
     def _spent(self, end: Rollout, horizon: Desired) -> Scalar:
         """The cost of a horizon with its end."""
-        return fma(self.weights.end, self._errors(end, horizon.q, horizon.qd), end.cost)
-
-    def _errors(self, at: ModelState, wanted_q, wanted_qd) -> Scalar:
-        """The rate of the cost of errors [1/s]."""
-        total: Scalar = 0.0
-        for weight, error in self._residuals(at, wanted_q, wanted_qd):
-            total = fma(0.5 * weight * error, error, total)
-        return total
-
-    def _residuals(self, at: ModelState, wanted_q, wanted_qd) -> list[tuple[Scalar, Scalar]]:
-        """Weights and errors: of n positions, of n velocities, and of n positions beyond limits."""
-        of = self.weights
-        pairs = [(w, x - y) for w, x, y in zip([*of.q, *of.qd], [*at.q, *at.qd], [*wanted_q, *wanted_qd], strict=True)]
-        for weight, x, joint in zip(of.range, at.q, self.model.joints, strict=True):
-            lower, upper = joint.bounds
-            within_range = x if lower is None else maximum(x, lower)
-            pairs.append((weight, x - (within_range if upper is None else minimum(within_range, upper))))
-        return pairs
-
-    def _with_errors(self, left: CostToGo, at: ModelState, wanted_q, wanted_qd, length: Scalar) -> CostToGo:
-        """A cost to go with that of the errors over a length of time [s]."""
-        n, gradient, hessian = self.model.n, [*left.gradient], [[*row] for row in left.hessian]
-        for k, (weight, error) in enumerate(self._residuals(at, wanted_q, wanted_qd)):
-            i, of = k % (2 * n), length * weight
-            beyond = either(error < 0.0, error > 0.0) if k >= 2 * n else True
-            gradient[i] = fma(of, error, gradient[i])
-            hessian[i][i] = hessian[i][i] + where(beyond, of, 0.0)
-        return CostToGo(gradient, hessian)
-
-    @cached_property
-    def _loads(self) -> Callable[..., Any]:
-        """Mean torques on the joints over a time h at velocities v, with their derivatives by v; see `_driven`."""
-        own = range(self.model.n)
-        return with_jacobian(lambda v, q, *more: [self._driven(i, q, v, *more).total for i in own], (0,), "loads")
-
-    @cached_property
-    def _linearized(self) -> Callable[..., Any]:
-        """`_moved` and its derivatives by positions, velocities, currents and commands."""
-        return with_jacobian(self._moved, (0, 1, 2, 3), "moved")
-
-    def _driven(
-        self, i: int, q: Scalars, v: Scalars, currents: dict[int, Scalar], u: Scalars, h: Scalar
-    ) -> JointTorque:
-        """The torques on a joint at positions q, velocities v and under commands u; of its current the mean over a time h [s]."""
-        joint, flowing = self.model.joints[i], None
-        if i in currents:
-            assert joint.motor is not None
-            flowing = dc.mean_current(joint.motor, currents[i], dc.supplied(joint.motor, u[i]), v[i], h)
-        return driven(joint, self.output, u[i], q[i], v[i], flowing)
-
-    def _moved(
-        self,
-        q: Scalars,
-        v: Scalars,
-        currents: dict[int, Scalar],
-        u: Scalars,
-        laden: Scalar,
-        length: Scalar | None = None,
-    ) -> tuple[Scalars, dict[int, Scalar]]:
-        """Velocities and currents after a stage, or a length of time [s], with the payloads of a time."""
-        arm, h = self.model.at(laden), self.interval if length is None else length
-        tau, slopes = self._loads(v, q, currents, u, h)
-        M = crba(arm, q)
-        for i, (row, (slope,)) in enumerate(zip(M, slopes, strict=True)):
-            row[i] = row[i] - h * slope[i]
-            if self.creep is not None and sticks(self.model.joints[i]):
-                motor = self._driven(i, q, v, currents, u, h).motor
-                damping = creeping(self.model.joints[i], motor, v[i], self.creep[i])
-                row[i], tau[i] = fma(h, damping, row[i]), tau[i] - damping * v[i]
-        qdd = solve_ldl(M, minus(tau, bias(arm, q, v)))
-        after, left = [fma(h, a, x) for a, x in zip(qdd, v, strict=True)], {}
-        for i, x in currents.items():
-            motor = self.model.joints[i].motor
-            assert motor is not None
-            left[i] = dc.current_after(motor, x, dc.supplied(motor, u[i]), after[i], h)
-        return after, left
+        return fma(self.predicted.weights.end, self.predicted.errors(end, horizon), end.cost)
 
     def _corrected(self, laden: Scalar, left: CostToGo, stage: Stage) -> tuple[CostToGo, Correction]:
         """The correction of a stage, and the cost to go at its beginning."""
-        n, h = self.model.n, self.interval
-        _, (velocities, currents) = self._linearized(stage.q, stage.qd, stage.currents, stage.command, laden)
+        n, h = self.predicted.arm.n, self.predicted.interval
+        _, (velocities, currents) = self.predicted.linearized(stage.q, stage.qd, stage.currents, stage.command, laden)
         rows = [*velocities, *currents.values()]
         # of n + k rows by 3 n + k: velocities and currents after the stage
         F = [[*by_q, *by_v, *by_i.values(), *by_u] for by_q, by_v, by_i, by_u in rows]
@@ -428,7 +265,7 @@ class Predictive(FeedbackLaw):
                 Q[i][j] = Q[i][j] + V[i][j]
         first = n + len(F)
         for i in own:
-            weight = h * self.weights.command[i]
+            weight = h * self.predicted.weights.command[i]
             slope[first + i] = fma(weight, stage.command[i] - stage.base[i], slope[first + i])
             Q[first + i][first + i] = Q[first + i][first + i] + weight
         inner = [Q[first + i][first : first + i + 1] for i in own]
@@ -443,7 +280,7 @@ class Predictive(FeedbackLaw):
             for j in range(i + 1):
                 hessian[i][j] = hessian[j][i] = dot([row[i] for row in across], columns_of_gains[j], Q[i][j])
         left = CostToGo(gradient, hessian)
-        before = self._with_errors(left, stage, stage.wanted_q, stage.wanted_qd, h)
+        before = self.predicted.added(left, stage, stage.wanted, h)
         return before, Correction(step, [list(row) for row in gains])
 
     def _step(self, H: Rows, g: Scalars, u: Scalars) -> tuple[Scalars, list]:

@@ -21,6 +21,7 @@ from armsim.control import (
     OperationalSpace,
     Pid,
     Posture,
+    PredictedArm,
     Predictive,
     Reference,
     StateFeedback,
@@ -111,16 +112,14 @@ def build_law(
         stages, cost = int(control.stages), control.cost
         assert cost is not None  # the law needs one
         q, qd, beyond = (tuple(cost.entries[key] or [0.0] * arm.n) for key in ("q", "qd", "range"))
+        weights = CostWeights(q, qd, tuple(cost.command), beyond, cost.end)
+        creep = None if control.creep is None else units.si(control.creep)
         return Predictive(
-            output=control.output,
-            model=model,
+            predicted=PredictedArm(model, control.output, control.horizon / stages, creep, weights),
             reference=reference,
             limit=limit,
-            weights=CostWeights(q, qd, tuple(cost.command), beyond, cost.end),
-            interval=control.horizon / stages,
             stages=stages,
             delay=delay,
-            creep=None if control.creep is None else units.si(control.creep),
             misses=None if control.misses is None else Misses(control.misses.share, control.misses.seed),
             budget=control.budget,
         )

@@ -224,7 +224,7 @@ def test_in_the_model_dry_friction_and_losses_of_a_gear_decelerate_as_in_closed_
     law = scenario_of(given).command.law
     u, v, friction = 0.5 * direction, 2.0 * direction, {1.0: 2.0, -1.0: 1.0}[direction]
     for _ in range(3000):  # 0.3 s
-        (v,), _ = law._moved([0.3], [v], {}, [u], 0.0)
+        (v,), _ = law.predicted.moved([0.3], [v], {}, [u], 0.0)
     rate = direction * (0.8 * abs(u) - friction) / INERTIA
     assert v == pytest.approx(2.0 * direction + 0.3 * rate, rel=3e-4)  # (h friction / INERTIA)² / v a stage
 
@@ -316,7 +316,7 @@ def test_at_the_limit_of_the_voltage_the_shipped_plan_has_less_itae_than_a_tuned
 
 def test_creep_is_an_angle_where_the_file_has_degrees():
     law = scenario_of({**two_link(), "units": {"angle": "deg"}}, {"control.creep": [1.8, 0.9]}).command.law
-    assert law.creep == pytest.approx(np.radians([1.8, 0.9]))
+    assert law.predicted.creep == pytest.approx(np.radians([1.8, 0.9]))
 
 
 @pytest.mark.parametrize("delay", [5e-3, 20e-3])
@@ -412,12 +412,12 @@ def test_of_the_changes_tried_none_that_costs_more_is_taken():
 
 def spent(law: Any, at: Now, plan: list[list[float]]) -> float:
     """The cost of a plan by its definition, from the law's own steps."""
-    (q, v), total, h = (np.array(at.seen.q), np.array(at.seen.qd)), 0.0, law.interval
-    wanted, base = np.array(law.reference.at(0.0).q), np.array(law._base(at, 0.0))
-    w = law.weights
+    (q, v), total, h = (np.array(at.seen.q), np.array(at.seen.qd)), 0.0, law.predicted.interval
+    wanted, base = np.array(law.reference.at(0.0).q), np.array(law.predicted.along(law.reference.at(0.0), at.laden))
+    w = law.predicted.weights
     for beyond in plan:
         u = np.clip(base + beyond, [-60, -25], [60, 25])
         total += 0.5 * h * (np.dot(w.q, (q - wanted) ** 2) + np.dot(w.qd, v**2) + np.dot(w.command, (u - base) ** 2))
-        v = np.array(law._moved(q.tolist(), v.tolist(), {}, u.tolist(), 0.0)[0])
+        v = np.array(law.predicted.moved(q.tolist(), v.tolist(), {}, u.tolist(), 0.0)[0])
         q = q + h * v
     return total + 0.5 * w.end * (np.dot(w.q, (q - wanted) ** 2) + np.dot(w.qd, v**2))
