@@ -38,15 +38,19 @@ class ReportTable:
             [cell[0] if isinstance(cell, tuple) and units[i] else line[i] for i, cell in enumerate(row)]
             for row, line in zip(self.rows, lines, strict=True)
         ]
-        heads = 2 if any(units) else 1
-        lines = [list(headings), *([units] if any(units) else []), *lines]
+        lines = [list(headings), units, *lines]
         blocks, columns = [], [0]
         for i in range(1, len(headings)):
             if len(columns) > 1 and _width([[line[k] for k in (*columns, i)] for line in lines]) > WIDTH:
                 blocks.append(columns)
                 columns = [0]
             columns.append(i)
-        return "\n\n".join(_text([[line[i] for i in block] for line in lines], heads) for block in [*blocks, columns])
+        parts = []
+        for block in [*blocks, columns]:
+            cells = [[line[i] for i in block] for line in lines]
+            heads = [row for row in cells[:2] if any(row)]
+            parts.append(_text([*heads, *cells[2:]], len(heads)))
+        return "\n\n".join(parts)
 
     @property
     def texts(self) -> list[list[str]]:

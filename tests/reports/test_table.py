@@ -48,6 +48,14 @@ def test_what_is_still_too_wide_breaks_into_blocks_that_begin_with_the_first_col
         assert [line.split()[0] for line in block.splitlines()[1:]] == names
 
 
+def test_a_block_without_a_common_unit_has_no_empty_line_below_its_heading():
+    mixed, common = [("123456789", "rad"), ("123456789", "m")], [("123456789", "A")] * 2
+    rows = [[f"R{i}", *[mixed[i]] * 6, *[common[i]] * 6] for i in (0, 1)]
+    first, second = str(ReportTable(["joint", *"abcdefghijkl"], rows)).split("\n\n")[::2]
+    assert [line.split()[0] for line in first.splitlines()] == ["joint", "R0", "R1"]
+    assert [line.split()[0] for line in second.splitlines()] == ["joint", "A", "R0", "R1"]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [(None, "-"), (float("nan"), "-"), (0.0, "0"), (-1e-17, "0"), (-8.12345678, "-8.1235"), (6e-5, "6e-05")],
