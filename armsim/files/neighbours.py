@@ -11,7 +11,7 @@ from armsim.files.nodes import clipped
 from armsim.files.regular_file import read_regular
 from armsim.files.shipped import looks_like_a_file, shipped_folder, shipped_path
 
-ROBOT = re.compile(r"^robot:[ \t]*[\"']?([^\"'#\s{]+)", re.MULTILINE)
+ROBOT = re.compile(r"""^robot:[ \t]*(["']?)([^\s"'{].*?)\1(?:[ \t]+#.*)?\s*$""", re.MULTILINE)
 MOST_FILES = 1000  # of a folder
 MOST_READ = 10_000  # bytes of a file: its robot is named near the top
 LONGEST = 100  # letters of a name that others are compared with
@@ -50,8 +50,8 @@ def robot_of(scenario: str) -> str | None:
         return None
     if found is None:
         return None
-    path = os.path.normpath(os.path.join(os.path.dirname(scenario), found[1]))
-    return path if looks_like_a_file(found[1]) or os.path.isfile(path) else found[1]
+    path = os.path.normpath(os.path.join(os.path.dirname(scenario), found[2]))
+    return path if looks_like_a_file(found[2]) or os.path.isfile(path) else found[2]
 
 
 def scenarios_of(robot: str) -> list[str]:

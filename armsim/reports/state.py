@@ -75,7 +75,7 @@ def friction_notes(slipping: Sequence[str] | None, count: int) -> list[str]:
         return []
     if not slipping:
         return ["* friction alone holds all joints there"]
-    rest = "" if len(slipping) == count else ", and friction holds the others"
+    rest = "" if len(slipping) == count else ", and the others stay"
     return [f"* with nothing driving, {', '.join(slipping)} would move{rest}"]
 
 

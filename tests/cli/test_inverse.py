@@ -425,7 +425,7 @@ def test_a_file_that_cannot_be_written_is_refused(armsim, empty_folder, told):
 
 def test_it_says_which_joints_dry_friction_would_not_hold(armsim):
     done = armsim("inverse", "puma560")
-    assert done.out.endswith("\n* with nothing driving, J2 would move, and friction holds the others\n")
+    assert done.out.endswith("\n* with nothing driving, J2 would move, and the others stay\n")
     assert answer(armsim, "puma560")["slipping"] == ["J2"]
     upright = ("--deg", "--q=0,90,-90,0,0,0")
     assert armsim("inverse", "puma560", *upright).out.endswith("\n* friction alone holds all joints there\n")
