@@ -10,7 +10,6 @@ from armsim.records import record
 from armsim.terminal.streams import echo
 
 UNWELL = 1
-MJCF = (".xml", ".mjcf")
 
 
 @record
@@ -72,6 +71,7 @@ def command(file: str, urdf: UrdfSelection, convention: str, output: str | None,
     from armsim.files.nodes import Place
     from armsim.importing.imported import text_of
     from armsim.importing.urdf import read_urdf
+    from armsim.importing.xml_reader import read_xml
     from armsim.loading import build_robot, load_robot_file
     from armsim.loading.definite import undetermined
     from armsim.loading.plausible import doubts
@@ -81,7 +81,7 @@ def command(file: str, urdf: UrdfSelection, convention: str, output: str | None,
     folders = dict(package.partition("=")[::2] for package in urdf.packages)
     if not all(folders.values()):
         raise UsageError.of("--package", "NAME=DIR", ", ".join(urdf.packages), "write for example --package ur=../ur")
-    if file.lower().endswith(MJCF):
+    if read_xml(file, "a URDF or MJCF file")[0].tag.startswith("mujoco"):  # or `mujocoinclude`
         if urdf.base or urdf.tips or folders:
             raise UsageError("--base, --tip and --package are for URDF; MuJoCo reads an MJCF model as a whole")
         from armsim.importing.mjcf import read_mjcf

@@ -304,7 +304,7 @@ def tell(doubts: Iterable[Fault]) -> list[Doubt]:
 
     found = [fault for fault in doubts if not is_shipped(fault.where.source)]
     for fault in found:
-        doubt(wrapped(f"{fault.where}: {fault.path}: {fault.found}; {fault.mend}"))
+        doubt(wrapped(f"{fault.title}: {fault.found}; {fault.mend}"))
     return [fault.doubt for fault in found]
 
 

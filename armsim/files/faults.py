@@ -50,8 +50,12 @@ class Fault:
     mend: str
 
     def __str__(self) -> str:
-        title = f"{self.where}: {self.path}" if self.path else str(self.where)
-        return str(Refusal(title, self.expected, self.found, self.mend))
+        return str(Refusal(self.title, self.expected, self.found, self.mend))
+
+    @property
+    def title(self) -> str:
+        """Where it is."""
+        return f"{self.where}: {self.path}" if self.path else str(self.where)
 
     @property
     def doubt(self) -> Doubt:

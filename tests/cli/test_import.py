@@ -48,6 +48,19 @@ def test_without_a_file_the_yaml_alone_is_on_standard_output(armsim, arm):
     assert (made.out, made.err) == ("", "")
 
 
+def test_a_urdf_is_one_by_its_content_whatever_its_ending(armsim, arm):
+    urdf = armsim("import", "arm.urdf")
+    (arm / "arm.xml").write_text(ARM.format(BODY))
+    assert armsim("import", "arm.xml").out == urdf.out.replace("arm.urdf", "arm.xml")
+
+
+def test_a_remark_on_a_file_as_a_whole_has_one_colon(armsim, empty_folder):
+    (empty_folder / "arm.xml").write_text(
+        "<mujoco><worldbody><body><joint axis='0 1 0'/><geom size='1'/></body></worldbody></mujoco>"
+    )
+    assert "! arm.xml: contacts of geoms; they are left out" in armsim("import", "arm.xml").err
+
+
 def test_a_part_of_the_tree_is_taken_and_the_rest_told(armsim, arm):
     made = armsim("import", "arm.urdf", "--tip", "a", "--package", "arm=.")
     assert "name: B" not in made.out
