@@ -114,7 +114,7 @@ def check_differentiable(plant: Plant) -> None:
         raise UsageError(str(plant.step_rule.no_derivatives))
     if plant.integrator.adaptive is not None:
         fixed = [name for name, method in METHODS.items() if method.step is not None]
-        mend = f"take one of {', '.join(fixed)}"
+        mend = f"set integrator.dt, and integrator.method to one of {', '.join(fixed)}"
         raise UsageError.of("derivatives", "a method with steps of a fixed length", plant.method, mend)
     if isinstance(
         getattr(plant.command, "law", None), Predictive

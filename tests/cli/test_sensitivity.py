@@ -53,7 +53,7 @@ def test_a_measure_that_counts_steps_is_said_to_stay(armsim):
     ("more", "told"),
     [
         (["--open", "payload.mass"], "--set payload.mass=..."),
-        (["--open", "control.kp[0]", "--set", "integrator.method=rodas"], "take one of explicit_euler"),
+        (["--open", "control.kp[0]", "--set", "integrator.method=rodas"], "integrator.method to one of explicit_euler"),
         (["--open", "duration"], "part of the structure"),
     ],
 )
