@@ -27,7 +27,7 @@ from armsim.loading import Scenario
 from armsim.model import Joint
 from armsim.plant import Linearization
 from armsim.plant import linearize as linearize_plant
-from armsim.plant.statics import holding_command
+from armsim.plant.statics import drive_forces, holding_command
 from armsim.records import record
 
 AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: largest velocity and acceleration of an equilibrium
@@ -189,17 +189,19 @@ class LinearModel(LinearSystem):
 
         plant = replace(self.about.plant, arm=self.about.plant.arm.map_links(smooth))
         t, q, command = self.about.t, self.about.q[: plant.arm.n], self.about.plant.command
+        still = [0.0] * len(q)
         u = holding_command(plant, t, q)
         output = "torque" if command is None else command.output
         plant = replace(plant, command=OpenLoop(output, tuple(map(constant, u)), self.period))
-        state = plant.sample(t, plant.initial_state(q, [0.0] * len(q)))
-        for i, motor in plant.inductive.items():
-            name = f"current_{plant.arm.joints[i].name}"
-            state[plant.slots.index(name)] = dc.current_under(motor, dc.supplied(motor, u[i]), 0.0)
-        model = linear_model(linearize_plant(plant, t, state, evaluated), self.scenario, f"{self.place}, at rest")
+        x, tau = plant.parts(plant.sample(t, plant.initial_state(q, still))), drive_forces(plant, t, q, still, still)
+        for k, (i, motor) in enumerate(plant.inductive.items()):
+            x.currents[k] = dc.current_under(motor, dc.supplied(motor, u[i]), 0.0)
+        for i, rotor, coupling in plant.loads.elastic:
+            x.q[rotor] = q[i] + coupling.twist(tau[i])
+        model = linear_model(linearize_plant(plant, t, x.flat(), evaluated), self.scenario, f"{self.place}, at rest")
         if not model.is_equilibrium:
-            left = np.abs(model.mass_matrix @ model.about.qdd)
-            short = int(left.argmax())
+            left = plant.arm.mechanism.of_drivers(np.abs(model.mass_matrix @ model.about.qdd))
+            short = int(np.argmax(left))
             raise _not_held(plant.arm.joints[short], output, u[short])
         return model
 

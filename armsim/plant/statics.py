@@ -7,10 +7,9 @@ from dataclasses import replace
 from armsim.actuation import motor as dc
 from armsim.actuation import unpowered
 from armsim.control import Controller, Now
-from armsim.dynamics import gravity_torque, rnea
+from armsim.dynamics import gravity_torque, link_wrenches, rnea
 from armsim.expr import Scalar, Scalars, minus
 from armsim.plant.plant import Plant
-from armsim.plant.state import Held
 
 
 def holding_command(plant: Plant, t: Scalar, q: Scalars) -> Scalars:
@@ -19,12 +18,18 @@ def holding_command(plant: Plant, t: Scalar, q: Scalars) -> Scalars:
     return moving_command(plant, t, q, zeros, zeros)
 
 
+def drive_forces(plant: Plant, t: Scalar, q: Scalars, qd: Scalars, qdd: Scalars) -> Scalars:
+    """What drives exert on an arm that moves through a state with accelerations qdd at time t [s], without dry friction."""
+    applied = *plant.loads.external, *plant.loads.contacts.acting
+    forces = rnea(plant.arm.at(t), q, qd, qdd, link_wrenches(plant.arm, t, q, applied, t, qd))
+    states = zip(plant.arm.joints, q, qd, forces, strict=True)
+    return [unpowered(joint, q_i, qd_i).drive_for(needed) for joint, q_i, qd_i, needed in states]
+
+
 def moving_command(plant: Plant, t: Scalar, q: Scalars, qd: Scalars, qdd: Scalars) -> Scalars:
     """The commands that move an arm through a state with accelerations qdd at time t [s], dry friction left aside."""
-    wrenches = plant.loads.all_wrenches(t, q, qd, Held(t, [], []))
-    forces, commands = rnea(plant.arm.at(t), q, qd, qdd, wrenches), []
-    for joint, q_i, qd_i, needed in zip(plant.arm.joints, q, qd, forces, strict=True):
-        tau = unpowered(joint, q_i, qd_i).drive_for(needed)
+    commands: list[Scalar] = []
+    for joint, qd_i, tau in zip(plant.arm.joints, qd, drive_forces(plant, t, q, qd, qdd), strict=True):
         motor, output = joint.electric_motor, "torque" if plant.command is None else plant.command.output
         if motor is not None and output != "torque":
             voltage, current = dc.demand(motor, tau, qd_i)

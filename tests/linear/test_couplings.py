@@ -100,3 +100,16 @@ def test_a_period_that_is_long_for_a_resonance_is_doubted(tmp_path, period, damp
         assert "control.period" in doubt
         assert "inertia ratio 0.64" in doubt
         assert word in doubt
+
+
+def test_forces_that_follow_the_motion_act_where_rotors_have_positions_of_their_own():
+    external = [{"link": "A", "point": [0.4, 0, 0], "force": [0, "-20*y_tool", 0]}]
+    given = scenario(part("A", 900), external=external, initial={"q": [0.3]})
+    given["robot"]["tool"] = {"xyz": [0.4, 0, 0]}
+    resting = armsim.linearize(given, at=0.0).at_rest
+    torque = 0.4 * math.cos(0.3) * (9.81 + 20 * 0.4 * math.sin(0.3))
+    assert resting.about.u == pytest.approx([torque], rel=1e-12)
+    assert resting.about.q == pytest.approx([0.3, 0.3 + torque / 900], rel=1e-12)
+    given["robot"]["joints"][0]["motor"]["limits"] = {"torque": 0.9 * torque / 50}
+    with pytest.raises(armsim.UsageError, match="A, for which it takes"):
+        armsim.linearize(given, at=0.0).at_rest  # noqa: B018  a property
