@@ -196,11 +196,10 @@ class LinearModel(LinearSystem):
         x, tau = plant.parts(plant.sample(t, plant.initial_state(q, still))), drive_forces(plant, t, q, still, still)
         for k, (i, motor) in enumerate(plant.inductive.items()):
             x.currents[k] = dc.current_under(motor, dc.supplied(motor, u[i]), 0.0)
-        for i, rotor, coupling in plant.loads.elastic:
-            x.q[rotor] = q[i] + coupling.twist(tau[i])
+        x.q = [*q, *(q[i] + coupling.twist(tau[i]) for i, _, coupling in plant.loads.elastic)]
         model = linear_model(linearize_plant(plant, t, x.flat(), evaluated), self.scenario, f"{self.place}, at rest")
         if not model.is_equilibrium:
-            left = plant.arm.mechanism.of_drivers(np.abs(model.mass_matrix @ model.about.qdd))
+            left = plant.arm.mechanism.of_drivers(np.abs(model.mass_matrix @ model.about.qdd).tolist())
             short = int(np.argmax(left))
             raise _not_held(plant.arm.joints[short], output, u[short])
         return model

@@ -14,6 +14,7 @@ from armsim.formulas.units import units_of
 from armsim.measures.catalog import KINDS
 from armsim.measures.figures import OF_JOINT
 from armsim.model import JOINT_TYPES
+from armsim.notebook import percent
 from armsim.reports.state import of_nominal
 from armsim.reports.table import Cell, Report, ReportTable, Row, joint_unit, number, wrapped
 from armsim.simulation.joint_summary import JointSummary
@@ -59,7 +60,7 @@ def _limited(which: str) -> str:
 
 
 def _lasting(at: TimeAtLimit, digits: int, at_end: bool = False) -> str:
-    return f"{number(at.time, digits)} s ({number(100 * at.share, digits)} %{', and at the end' * at_end})"
+    return f"{number(at.time, digits)} s ({percent(at.share)}{', and at the end' * at_end})"
 
 
 def figure_lines(joints: Sequence[JointSummary], figures: ArmFigures, degrees: bool) -> list[str]:

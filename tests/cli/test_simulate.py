@@ -142,6 +142,11 @@ def test_shares_read_well(part, text):
     assert percent(part) == text
 
 
+def test_what_lasts_for_the_whole_run_lasts_for_100_percent_of_it(armsim):
+    held = armsim("simulate", "arm5_hold_pi", "--set", "control.target=[1, -1.1, 0.3, 0, 0]", "--set", "duration=0.01")
+    assert "! R1 saturated for 0.01 s (100 %, and at the end), first at 0 s" in held.out
+
+
 def test_the_speed_is_that_of_the_loop_and_says_so(armsim):
     summary = json.loads(armsim("simulate", "arm5_hold", *SHORT, "--json").out)
     assert summary["steps_per_second"] == pytest.approx(summary["steps"] / summary["seconds"]["loop_s"])
