@@ -26,8 +26,9 @@ MOST = 300  # iterations
 FEW, SLOW = 8, 1e-5  # iterations that together save less than this share of the cost end the search
 PRECISE = 1e-10  # share of the cost that a step promises to save, which ends it as well
 MET = 1e-7  # by how much conditions may be missed, in units of their scales
+BESIDE = 1e-3  # what is missed, and its price: gaps and savings that do not count
 PRICES = 10.0, 1e6  # of a missed condition: at first, and at most
-DEAR, ALIKE = 1e4, 1e-4  # from this price on the search ends where a tenth of it missed as much, but for this share
+DEAR, ALIKE = 1e4, 5e-3  # from this price on the search ends where a tenth of it missed as much, but for this share
 ACCEPTED, POOR, GOOD = 0.05, 0.25, 0.7  # shares of the predicted reduction of the merit
 SHARES = (0.5, 0.25, 0.1)  # of a step
 CLOSED = 0.5  # of the largest gap: a step that leaves no more may cost a little, as where it crosses a kink of friction
@@ -147,16 +148,18 @@ class PlanSearch:
                 iterates.append(self._iterate(before + len(iterates), float(size), began))
                 if self._tell is not None:
                     self._tell(iterates[-1])
-                if iterates[-1].missed <= MET and self._unit > FAR * max(abs(self._now.cost), self._least):
+                missed = iterates[-1].missed
+                if missed <= MET and self._unit > FAR * max(abs(self._now.cost), self._least):
                     self._refine_unit()
                     merits.clear()
-                merits.append(self._now.cost / self._unit + self._price * iterates[-1].missed)
+                lack = self._price * missed
+                merits.append(self._now.cost / self._unit + lack)
                 worth = 1.0 + abs(merits[-1])
-                slow = len(merits) > few and merits[-1 - few] - merits[-1] <= SLOW * worth
-                if slow and iterates[-1].defect > MET:
+                slow = len(merits) > few and merits[-1 - few] - merits[-1] <= max(SLOW * worth, BESIDE * lack)
+                closed = iterates[-1].defect <= max(MET, BESIDE * missed)
+                if slow and not closed:
                     self._firmness = max(self._firmness, RESTORING)
-                elif iterates[-1].defect <= MET and (slow or gain <= PRECISE * worth):
-                    missed = iterates[-1].missed
+                elif closed and (slow or gain <= PRECISE * worth):
                     if missed <= MET:
                         status = "solved"
                     elif self._price >= (DEAR if missed > (1.0 - ALIKE) * cheaper else PRICES[1]):
