@@ -43,7 +43,7 @@ def verdict(overrides) -> tuple[str, MotionPlan]:
     if found.status == "infeasible":
         return _widened(overrides, found), found
     if found.run is None:
-        return found.status, found
+        return f"{found.status}, but not simulated", found
     for one in found.facts.margins:
         size = max(abs(x) for x in (one.lower, one.upper) if x is not None)
         if one.beyond > PASSED * size:

@@ -8,7 +8,7 @@ from .plans import random_task, verdict
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 2, 5, 147, 159])  # the last ones are infeasible: by many limits, and by little
 def test_a_random_task_is_solved_within_all_limits_or_infeasible_by_the_limit_that_is_named(seed):
     said, found = verdict(random_task(seed))
     assert said in ("solved", "infeasible"), found
