@@ -13,6 +13,7 @@ from scipy.optimize import lsq_linear
 
 import armsim
 from armsim.control import Desired, Kept, Now, Seen
+from armsim.control.predicted_arm import CostToGo, ModelState
 from armsim.errors import FileFaults
 from armsim.loading import scenario_of
 from armsim.plant import make_plant
@@ -227,6 +228,44 @@ def test_in_the_model_dry_friction_and_losses_of_a_gear_decelerate_as_in_closed_
         (v,), _ = law.predicted.moved([0.3], [v], {}, [u], 0.0)
     rate = direction * (0.8 * abs(u) - friction) / INERTIA
     assert v == pytest.approx(2.0 * direction + 0.3 * rate, rel=3e-4)  # (h friction / INERTIA)² / v a stage
+
+
+def test_until_a_late_command_arrives_payloads_come_and_go():
+    given = predictive(delay=0.03)
+    given["payload"] = [{"name": "box", "mass": 2.0, "center": [0.5, 0, 0], "from": 0.515}]
+    law = scenario_of(given).command.law
+    told = replace(now(0.3, 0.2), t=0.5, queued=[[1.0], [3.0], [-2.0]])
+    seen = law._arrival(told, 0.01).seen
+    speeds = np.cumsum([0.2, 0.01 * 1.0 / INERTIA, 0.01 * 3.0 / INERTIA, 0.01 * -2.0 / (INERTIA + 2.0 * 0.5**2)])
+    assert seen.qd == pytest.approx(speeds[-1:], rel=1e-14)
+    assert seen.q == pytest.approx([0.3 + 0.01 * speeds[1:].sum()], rel=1e-14)
+
+
+@pytest.mark.parametrize("speed", [0.03, -0.03, 0.0, 40.0])
+def test_commands_of_a_reference_have_the_share_of_dry_friction_that_slides(speed):
+    given = predictive(creep=0.04)
+    given["robot"]["joints"][0]["friction"] = {"coulomb": 2.0, "viscous": 0.5}
+    predicted = scenario_of(given).command.law.predicted
+    (u,) = predicted.along(Desired([0.3], [speed], [1.5]), 0.0)
+    assert u == pytest.approx(1.5 * INERTIA + 0.5 * speed + 2.0 * speed / np.hypot(speed, 0.04), rel=1e-14)
+
+
+@pytest.mark.parametrize("q", [-1.2, 0.1, 0.7])
+def test_a_cost_to_go_has_the_derivatives_of_what_errors_cost_within_the_range_and_beyond(q):
+    given = predictive(cost={**COST, "range": 900.0})
+    given["robot"]["joints"][0]["limits"] = {"lower": -1.0, "upper": 0.3}
+    predicted, wanted, h = scenario_of(given).command.law.predicted, Desired([0.5], [0.2], [0.0]), 1e-3
+
+    def cost(q, v):
+        return 0.2 * predicted.errors(ModelState([q], [v], {}), wanted)
+
+    left = predicted.added(CostToGo([3.0, 4.0], [[5.0, 6.0], [6.0, 7.0]]), ModelState([q], [-0.4], {}), wanted, 0.2)
+    by = [(cost(q + a, -0.4 + b) - cost(q - a, -0.4 - b)) / (2 * h) for a, b in ((h, 0.0), (0.0, h))]
+    bend = [cost(q + a, -0.4 + b) - 2 * cost(q, -0.4) + cost(q - a, -0.4 - b) for a, b in ((h, 0.0), (0.0, h))]
+    assert left.gradient == pytest.approx([3.0 + by[0], 4.0 + by[1]], rel=1e-9)
+    assert np.array(left.hessian) == pytest.approx(
+        np.array([[5 + bend[0] / h**2, 6], [6, 7 + bend[1] / h**2]]), rel=1e-6
+    )
 
 
 @pytest.mark.slow
