@@ -230,6 +230,12 @@ def test_in_the_model_dry_friction_and_losses_of_a_gear_decelerate_as_in_closed_
     assert v == pytest.approx(2.0 * direction + 0.3 * rate, rel=3e-4)  # (h friction / INERTIA)² / v a stage
 
 
+def test_the_last_plan_is_shifted_by_a_period_which_is_a_share_of_a_stage():
+    law = scenario_of(predictive(horizon=0.06, stages=3, period=0.005, misses={"share": 1})).command.law
+    plan = law.filtered(now(0.1, 0.0), Kept(plan=[[1.0], [3.0], [2.0]]), 0.005).plan
+    assert np.ravel(plan) == pytest.approx([1.5, 2.75, 2.0], rel=1e-14)
+
+
 def test_until_a_late_command_arrives_payloads_come_and_go():
     given = predictive(delay=0.03)
     given["payload"] = [{"name": "box", "mass": 2.0, "center": [0.5, 0, 0], "from": 0.515}]

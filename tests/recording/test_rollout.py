@@ -63,11 +63,11 @@ def test_measures_of_a_rollout_are_those_of_its_states():
     model = ForwardModel("two_link", 1e-3, output="torque")
     states, inputs = given(model, np.random.default_rng(4), 6)
     q = model.rollout(states, inputs)[:, :, 0]
-    found = model.rollout(
-        states, inputs, measure=["integral(q_shoulder)", "max(q_shoulder)", "final(t)", "integral(tau_motor_shoulder)"]
-    )
+    asked = ["integral(q_shoulder)", "max(q_shoulder)", "max(t - 1)", "final(t)", "integral(tau_motor_shoulder)"]
+    found = model.rollout(states, inputs, measure=asked)
     assert found["integral(q_shoulder)"] == pytest.approx(np.trapezoid(q, dx=1e-3, axis=1), rel=1e-13)
     assert found["max(q_shoulder)"].tolist() == q.max(axis=1).tolist()
+    assert found["max(t - 1)"] == pytest.approx(T * 1e-3 - 1, rel=1e-15)  # below 0 all the time
     assert found["final(t)"] == pytest.approx(T * 1e-3, rel=1e-15)
     torques = inputs[:, [*range(T), -1], 0]  # the last input acts at the end, too
     assert found["integral(tau_motor_shoulder)"] == pytest.approx(np.trapezoid(torques, dx=1e-3, axis=1), rel=1e-13)
