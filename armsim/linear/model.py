@@ -27,7 +27,7 @@ from armsim.loading import Scenario
 from armsim.model import Joint
 from armsim.plant import Linearization
 from armsim.plant import linearize as linearize_plant
-from armsim.plant.statics import drive_forces, holding_command
+from armsim.plant.statics import commands_for, drive_forces
 from armsim.records import record
 
 AT_REST = 1e-6  # rad/s and rad/s², or m/s and m/s²: largest velocity and acceleration of an equilibrium
@@ -190,10 +190,11 @@ class LinearModel(LinearSystem):
         plant = replace(self.about.plant, arm=self.about.plant.arm.map_links(smooth))
         t, q, command = self.about.t, self.about.q[: plant.arm.n], self.about.plant.command
         still = [0.0] * len(q)
-        u = holding_command(plant, t, q)
+        tau = drive_forces(plant, t, q, still, still)
+        u = commands_for(plant, tau, still)
         output = "torque" if command is None else command.output
         plant = replace(plant, command=OpenLoop(output, tuple(map(constant, u)), self.period))
-        x, tau = plant.parts(plant.sample(t, plant.initial_state(q, still))), drive_forces(plant, t, q, still, still)
+        x = plant.parts(plant.sample(t, plant.initial_state(q, still)))
         for k, (i, motor) in enumerate(plant.inductive.items()):
             x.currents[k] = dc.current_under(motor, dc.supplied(motor, u[i]), 0.0)
         x.q = [*q, *(q[i] + coupling.twist(tau[i]) for i, _, coupling in plant.loads.elastic)]

@@ -12,24 +12,18 @@ from armsim.expr import Scalar, Scalars, minus
 from armsim.plant.plant import Plant
 
 
-def holding_command(plant: Plant, t: Scalar, q: Scalars) -> Scalars:
-    """The commands that hold an arm at rest at q at time t [s], without dry friction [V, A, N·m or N]."""
-    zeros = [0.0] * plant.arm.n
-    return moving_command(plant, t, q, zeros, zeros)
-
-
 def drive_forces(plant: Plant, t: Scalar, q: Scalars, qd: Scalars, qdd: Scalars) -> Scalars:
-    """What drives exert on an arm that moves through a state with accelerations qdd at time t [s], without dry friction."""
+    """What drives exert on an arm in motion with accelerations qdd at time t [s], but for dry friction [N·m or N]."""
     applied = *plant.loads.external, *plant.loads.contacts.acting
     forces = rnea(plant.arm.at(t), q, qd, qdd, link_wrenches(plant.arm, t, q, applied, t, qd))
     states = zip(plant.arm.joints, q, qd, forces, strict=True)
     return [unpowered(joint, q_i, qd_i).drive_for(needed) for joint, q_i, qd_i, needed in states]
 
 
-def moving_command(plant: Plant, t: Scalar, q: Scalars, qd: Scalars, qdd: Scalars) -> Scalars:
-    """The commands that move an arm through a state with accelerations qdd at time t [s], dry friction left aside."""
+def commands_for(plant: Plant, forces: Scalars, qd: Scalars) -> Scalars:
+    """The commands by which drives exert forces at joint velocities qd [V, A, N·m or N]."""
     commands: list[Scalar] = []
-    for joint, qd_i, tau in zip(plant.arm.joints, qd, drive_forces(plant, t, q, qd, qdd), strict=True):
+    for joint, qd_i, tau in zip(plant.arm.joints, qd, forces, strict=True):
         motor, output = joint.electric_motor, "torque" if plant.command is None else plant.command.output
         if motor is not None and output != "torque":
             voltage, current = dc.demand(motor, tau, qd_i)
@@ -51,7 +45,9 @@ def steady_state(plant: Plant, t: Scalar, q: Scalars, qd: Scalars) -> Scalars:
             _, expected = command.feedforward.commands(Now(t, seen, command.reference.at(t)))
             seen = replace(seen, currents={i: expected.get(i, 0.0) for i in seen.currents})
         command = command.ideal
-        x.control = command.steady(t, seen, lambda desired: moving_command(plant, t, q, qd, desired.qdd))
+        x.control = command.steady(
+            t, seen, lambda desired: commands_for(plant, drive_forces(plant, t, q, qd, desired.qdd), qd)
+        )
         if command.period is None:
             u = command.command(t, seen, x.control)
         else:

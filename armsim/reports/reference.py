@@ -46,8 +46,8 @@ def report(planned: PlannedMotion, degrees: bool = False, verbose: bool = False)
             beside = f"{number(joint.beside)} {joint_unit(types[joint.joint], degrees)}"
             lines.append(wrapped(f"* {joint.joint} begins {beside} beside it"))
     lines += rigid_notes(arm)
-    lines += [] if facts.tool is None else ["", *tool_lines(facts.tool, types, degrees), ""]
-    lines += fastest_lines(facts, verbose)
+    lines += [] if facts.tool is None else ["", *tool_lines(facts.tool, types, degrees)]
+    lines += fastest_lines(facts, verbose) or [""] * (facts.tool is not None)
     lines += [wrapped(exceeded_note(found, types[found.joint], degrees)) for found in facts.exceeded]
     peaks = {joint.joint: joint.peak_speed.value + joint.peak_acceleration.value for joint in facts.joints}
     endless = [joint for joint, peak in peaks.items() if not math.isfinite(peak)]

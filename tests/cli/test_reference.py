@@ -123,3 +123,12 @@ def test_a_formula_without_finite_derivatives_is_told_and_where_it_stops_a_run(a
     ended = armsim("simulate", "arm5_move", *start, "--set", "control.feedforward=none")
     assert ended.code == 3
     assert "a negative number, in `control.reference`, also of its derivatives" in " ".join(ended.err.split())
+
+
+@pytest.mark.slow
+def test_parts_of_what_is_told_of_a_fastest_line_stand_one_empty_line_apart(armsim):
+    line = "control.reference={line: [1.2, -0.8, 0], orientation: free, fastest: true}"
+    done = armsim("reference", "two_link_hold", "--unset", "control.target", "--set", line)
+    assert done.code == 0, done.err
+    assert "\n\nlimit that binds" in done.out
+    assert "\n\n\n" not in done.out

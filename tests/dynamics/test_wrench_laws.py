@@ -14,7 +14,7 @@ from armsim.integrate import METHODS
 from armsim.loading import read_scenario
 from armsim.plant import make_plant
 from armsim.plant.linearization import linearize
-from armsim.plant.statics import holding_command, steady_droop
+from armsim.plant.statics import drive_forces, steady_droop
 from armsim.records import from_plain
 from armsim.simulation.divergence import Divergence
 from armsim.terminal.divergence import divergence
@@ -243,7 +243,7 @@ def test_a_run_whose_force_has_no_value_names_it():
 def test_a_target_is_held_against_a_force_that_follows_the_motion():
     control = {"law": "pid", "output": "torque", "kp": [400], "ki": [900], "kd": [60], "target": [0.2]}
     asked = scenario(slider(), control=control, external=at_tool("-100*x_tool"), duration=6.0)
-    assert holding_command(make_plant(read_scenario(asked)), 0.0, [0.2]) == pytest.approx([20.0])
+    assert drive_forces(make_plant(read_scenario(asked)), 0.0, [0.2], [0.0], [0.0]) == pytest.approx([20.0])
     assert armsim.simulate(asked).q[-1, 0] == pytest.approx(0.2, abs=1e-4)
 
 
