@@ -211,7 +211,7 @@ class Log(Document):
     distances = List(
         Text(),
         default=(),
-        doc="pairs whose distances rows have: two links, or a link and a name of `world`; or `all`",
+        doc="pairs whose distances rows have: two links, or a link and a name of `world`; or `[all]`",
         example="[R5_floor]",
     )
 
