@@ -195,13 +195,12 @@ class LinearModel(LinearSystem):
         output = "torque" if command is None else command.output
         plant = replace(plant, command=OpenLoop(output, tuple(map(constant, u)), self.period))
         x = plant.parts(plant.sample(t, plant.initial_state(q, still)))
-        for k, (i, motor) in enumerate(plant.inductive.items()):
-            x.currents[k] = dc.current_under(motor, dc.supplied(motor, u[i]), 0.0)
+        x.currents = [dc.current_under(motor, dc.supplied(motor, u[i]), 0.0) for i, motor in plant.inductive.items()]
         x.q = [*q, *(q[i] + coupling.twist(tau[i]) for i, _, coupling in plant.loads.elastic)]
         model = linear_model(linearize_plant(plant, t, x.flat(), evaluated), self.scenario, f"{self.place}, at rest")
         if not model.is_equilibrium:
-            left = plant.arm.mechanism.of_drivers(np.abs(model.mass_matrix @ model.about.qdd).tolist())
-            short = int(np.argmax(left))
+            left = np.abs(model.mass_matrix @ model.about.qdd).tolist()
+            short = int(np.argmax(plant.arm.mechanism.of_drivers(left)))
             raise _not_held(plant.arm.joints[short], output, u[short])
         return model
 

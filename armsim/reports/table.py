@@ -39,14 +39,13 @@ class ReportTable:
             for row, line in zip(self.rows, lines, strict=True)
         ]
         lines = [list(headings), units, *lines]
-        blocks, columns = [], [0]
+        blocks = [[0]]
         for i in range(1, len(headings)):
-            if len(columns) > 1 and _width([[line[k] for k in (*columns, i)] for line in lines]) > WIDTH:
-                blocks.append(columns)
-                columns = [0]
-            columns.append(i)
+            if len(blocks[-1]) > 1 and _width([[line[k] for k in (*blocks[-1], i)] for line in lines]) > WIDTH:
+                blocks.append([0])
+            blocks[-1].append(i)
         parts = []
-        for block in [*blocks, columns]:
+        for block in blocks:
             cells = [[line[i] for i in block] for line in lines]
             heads = [row for row in cells[:2] if any(row)]
             parts.append(_text([*heads, *cells[2:]], len(heads)))
