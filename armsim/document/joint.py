@@ -215,7 +215,7 @@ class Joint(Document):
 
     other_words = words.JOINT
 
-    name = Text(name=True, doc="labels columns and messages; not tool, base or world", example="R1")
+    name = Text(name=True, doc="labels columns and messages", example="R1")
     type = Choice(*JOINT_TYPES, doc="turns about its z axis, slides along it, or both at once", example="revolute")
     pitch = Number(
         "m",

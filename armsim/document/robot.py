@@ -199,9 +199,6 @@ class Robot(Document):
             if joint.name is not None and joint.name.startswith("motor_") and joint.name[len("motor_") :] in known:
                 expected = "a name that begins with no `motor_` before another joint's"
                 here.below("name").add(joint.place_of("name"), expected, joint.name, "choose another name")
-            if joint.name in RESERVED_FRAMES:
-                expected = f"a name other than {', '.join(RESERVED_FRAMES)}"
-                here.below("name").add(joint.value_node("name").place, expected, joint.name, "choose another name")
             if joint.mimic is None or joint.mimic.joint is None:
                 continue
             if joint.motor is not None and joint.motor.coupling is not None:

@@ -130,7 +130,7 @@ class _Reader:
 
     def __init__(self, path: str, model: Any, matrix: Any, lines: dict[str, list[int]]) -> None:
         self.path, self.model, self.matrix, self.lines = path, model, matrix, lines
-        self.remarks, self.comments, taken = Report(), dict[str, str](), {*RESERVED_FRAMES}
+        self.remarks, self.comments, taken = Report(), dict[str, str](), {BASE}
         for bit, name in SWITCHES.items():
             if model.opt.disableflags >> bit & 1:
                 getattr(model, name)[:] = 0

@@ -174,7 +174,7 @@ class _Reader:
                 link = self.moved_by[link].parent
         self.taken: list[_Link] = []
         self.frames: dict[str, tuple[int, Offset]] = {}
-        names, left_out = {*RESERVED_FRAMES}, {*self.links} - {self.base}
+        names, left_out = {BASE}, {*self.links} - {self.base}
         stack: list[tuple[_Joint, int, Offset]] = [(joint, -1, ORIGIN) for joint in reversed(self.on[self.base])]
         while stack:
             joint, carrier, offset = stack.pop()

@@ -117,7 +117,7 @@ BEYOND_A_SCHEMA = {
     ],
     "what another key decides": ["control_and_inputs"],
     "numbers that JSON does not have": ["not_a_number"],
-    "names that must be there, or only once": ["duplicate_joint", "duplicate_key", "joint_name_reserved", "unknown_link"],
+    "names that must be there, or only once": ["duplicate_joint", "duplicate_key", "unknown_link"],
     "the robot of a scenario": [
         "robot_file_missing", "robot_with_faults", "too_many_positions", "unknown_robot", "voltage_inputs_without_motor",
         "voltage_without_motor",
