@@ -107,7 +107,7 @@ def read_table(path: str, degrees: bool) -> DhTable:
         degrees: Whether angles without a unit are degrees, rather than radians.
 
     Raises:
-        FileFaults: A column is missing, a cell is no number, or angles look like degrees and nothing says so.
+        FileFaults: A column or a cell is missing, a cell is no number, or angles look like degrees and nothing says so.
     """
     with open_table(path, "a DH table", MOST_BYTES) as file:
         text = file.read().decode("utf-8-sig", "replace").replace("−", "-").replace("π", "pi")
@@ -122,6 +122,10 @@ def read_table(path: str, degrees: bool) -> DhTable:
         found = f"columns {', '.join(columns) or 'of other names'}; rows: {len(table[1:])}"
         mend = "write a first line such as `a [mm], alpha [deg], d [mm], theta [deg]`"
         raise refuse(Place(path), "", "a heading with a, alpha, d and theta, and a row a joint", found, mend)
+    for source, cells in table:
+        if len(cells) != len(headings):
+            expected, mend = f"{len(headings)} cells, as the heading has", "write 0 for nothing, and q1 for a variable"
+            raise refuse(Place(source), "", expected, str(len(cells)), mend)
     known = {column.place for column in columns.values()}
     others = (text for k, text in enumerate(headings) if k not in known and not COUNTS.fullmatch(text))
     return DhTable([_row(source, cells, columns) for source, cells in table[1:]], tuple(others))
@@ -140,7 +144,7 @@ def _columns(headings: list[str], degrees: bool) -> dict[str, DhColumn]:
 
 
 def _row(source: str, cells: list[str], columns: dict[str, DhColumn]) -> Row:
-    texts = {key: cells[x.place] if x.place < len(cells) else "" for key, x in columns.items()}
+    texts = {key: cells[x.place] for key, x in columns.items()}
     slides = bool(VARIABLE.search(texts["d"])) and not VARIABLE.search(texts["theta"])
     variable = "d" if slides else "theta"
     if NEGATED.search(texts[variable]):

@@ -196,7 +196,7 @@ class LinearModel(LinearSystem):
         plant = replace(plant, command=OpenLoop(output, tuple(map(constant, u)), self.period))
         x = plant.parts(plant.sample(t, plant.initial_state(q, still)))
         x.currents = [dc.current_under(motor, dc.supplied(motor, u[i]), 0.0) for i, motor in plant.inductive.items()]
-        x.q = [*q, *(q[i] + coupling.twist(tau[i]) for i, _, coupling in plant.loads.elastic)]
+        x.q = [*q, *plant.wound(q, tau)]
         model = linear_model(linearize_plant(plant, t, x.flat(), evaluated), self.scenario, f"{self.place}, at rest")
         if not model.is_equilibrium:
             left = np.abs(model.mass_matrix @ model.about.qdd).tolist()

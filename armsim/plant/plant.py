@@ -188,7 +188,11 @@ class Plant:
         return self._begin(q, qd, landing).flat()
 
     def _begin(self, q: Scalars, qd: Scalars, landing: Scalar) -> State:
-        q, qd = [*q, *self._wound(q)], [*qd, *(qd[j] for j, _, _ in self.loads.elastic)]
+        q, qd = [*q], [*qd]
+        if self.loads.elastic:
+            still = [0.0] * len(q)
+            q += self.wound(q, drive_torques(self.arm.at(0.0), q, still, still))
+            qd += [qd[j] for j, _, _ in self.loads.elastic]
         x = State(
             q=q,
             qd=qd,
@@ -209,12 +213,8 @@ class Plant:
         """What steps remember at the start, at joint velocities qd [rad/s or m/s], by the names of its slots."""
         return dict.fromkeys(self.integrator.memory, 0.0)
 
-    def _wound(self, q: Scalars) -> Scalars:
-        """The positions of the rotors whose couplings hold their joints at rest at q [rad or m]."""
-        if not self.loads.elastic:
-            return []
-        still = [0.0] * len(q)
-        tau = drive_torques(self.arm.at(0.0), q, still, still)
+    def wound(self, q: Scalars, tau: Scalars) -> Scalars:
+        """The positions of the rotors whose couplings exert torques tau on joints at rest at q [rad or m]."""
         return [q[j] + coupling.twist(tau[j]) for j, _, coupling in self.loads.elastic]
 
     def parts(self, state: Scalars) -> State:

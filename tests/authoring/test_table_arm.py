@@ -112,6 +112,8 @@ def test_a_variable_in_d_slides_and_offsets_stay(tmp_path):
         ("a,alpha,d,theta\n0,-90,0,q1\n", "table.csv:2: alpha", "write the heading `alpha [deg]`, or give --deg"),
         ("a,alpha,d,theta\n0,0,0,q1 + 90\n", "table.csv:2: theta", "or `theta [rad]` if they are radians"),
         ("a,alpha,d,theta,mass\n0,0,0,q1,\n", "table.csv:2: mass", "found:    an empty cell"),
+        ("a,alpha,d,theta\n0,0,0,q1\n0.25\n", "table.csv:3", "expected: 4 cells, as the heading has\n  found:    1"),
+        ("a alpha d theta\n0 0 0 q1 + pi/2\n", "table.csv:2", "found:    6"),
     ],
 )
 def test_a_table_that_is_none_is_refused_with_its_line(tmp_path, text, where, words):
