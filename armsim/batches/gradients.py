@@ -142,20 +142,18 @@ def sensitivity(
         mend = "give it another value by `overrides`, or leave it out of `open`"
         raise UsageError.of(f"open: {place}", "a number that may vary", f"{number:g}, which stands for absence", mend)
     variants = OpenScenario(opened, names, ENDS).variants_of(numbers)
-    results = MeasureGradients(variants).at(numbers[0], progress, force_step)
-    plan, p = variants.plan, len(opened.places)
-    count = len(plan.results)
+    found, plan = MeasureGradients(variants).at(numbers[0], progress, force_step), variants.plan
     return Gradients(
         variants.scenario.name,
         variants.scenario.method,
         variants.scenario.dt,
         plan.results,
         plan.units,
-        results[:count],
+        found[:, 0],
         opened.places,
         tuple(opened.unit(place) for place in opened.places),
         numbers[0],
-        results[count:].reshape(count, p),
+        found[:, 1:],
     )
 
 
@@ -192,7 +190,10 @@ class MeasureGradients:
         return NativeEngine(self._plan)
 
     def at(self, numbers: Array, progress: Progress | None = None, force_step: bool = False) -> Array:
-        """The results of a run: those of `TangentPlan`, for p numbers; arguments and errors as of `sensitivity`."""
+        """The r results of a run, each followed by its derivatives by the p numbers, shape (r, 1 + p).
+
+        Arguments and errors are as of `sensitivity`.
+        """
         variants, plan = self._variants, self._plan
         clock = replace(variants.scenario.clock, log_every=NEVER)
         runner = Runner(self._engine, Job(plan, clock, values=numbers))  # type: ignore[arg-type]  # a buffer of doubles
@@ -206,10 +207,10 @@ class MeasureGradients:
             found = divergence(plan, clock, runner.lanes.left[0])
             where = f"{variants.scenario.name}: the run diverged"
             raise Diverged.of(where, "a run within all bounds", found, "take a smaller step")
-        return np.array([runner.results[name] for name in plan.results])
+        found = np.array([runner.results[name] for name in plan.results])  # derivatives come last
+        values, by = np.split(found, [len(plan.values.results)])
+        return np.column_stack([values, by.reshape(len(values), -1)])
 
     def slopes(self, numbers: Array) -> dict[str, Array]:
-        """Each result of a run, followed by its derivatives by the p numbers, shape (1 + p,); errors as of `sensitivity`."""
-        found, names = self.at(numbers, None, True), self._plan.values.results
-        by = found[len(names) :].reshape(len(names), -1)
-        return {name: np.concatenate([[x], row]) for name, x, row in zip(names, found, by)}  # derivatives come last
+        """The rows of `at` by name."""
+        return dict(zip(self._plan.values.results, self.at(numbers, force_step=True)))

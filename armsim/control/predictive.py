@@ -223,12 +223,13 @@ class Predictive(FeedbackLaw):
 
     def _rolled(self, laden: Scalar, at: Rollout, stage: Stage, u: Scalars) -> Rollout:
         """The state after a stage under a command, and the cost with that of the stage."""
-        cost = fma(self.predicted.interval, self.predicted.errors(at, stage.wanted), at.cost)
-        for weight, x, base in zip(self.predicted.weights.command, u, stage.base, strict=True):
+        model, h = self.predicted, self.predicted.interval
+        cost = fma(h, model.errors(at, stage.wanted), at.cost)
+        for weight, x, base in zip(model.weights.command, u, stage.base, strict=True):
             beyond = x - base
-            cost = fma(0.5 * self.predicted.interval * weight, beyond * beyond, cost)
-        v, currents = self.predicted.moved(at.q, at.qd, at.currents, u, laden)
-        return Rollout([fma(self.predicted.interval, x, q) for x, q in zip(v, at.q, strict=True)], v, currents, cost)
+            cost = fma(0.5 * h * weight, beyond * beyond, cost)
+        v, currents = model.moved(at.q, at.qd, at.currents, u, laden)
+        return Rollout([fma(h, x, q) for x, q in zip(v, at.q, strict=True)], v, currents, cost)
 
     def _spent(self, end: Rollout, horizon: Desired) -> Scalar:
         """The cost of a horizon with its end."""
@@ -236,8 +237,9 @@ class Predictive(FeedbackLaw):
 
     def _corrected(self, laden: Scalar, left: CostToGo, stage: Stage) -> tuple[CostToGo, Correction]:
         """The correction of a stage, and the cost to go at its beginning."""
-        n, h = self.predicted.arm.n, self.predicted.interval
-        _, (velocities, currents) = self.predicted.linearized(stage.q, stage.qd, stage.currents, stage.command, laden)
+        model = self.predicted
+        n, h = model.arm.n, model.interval
+        _, (velocities, currents) = model.linearized(stage.q, stage.qd, stage.currents, stage.command, laden)
         rows = [*velocities, *currents.values()]
         # of n + k rows by 3 n + k: velocities and currents after the stage
         F = [[*by_q, *by_v, *by_i.values(), *by_u] for by_q, by_v, by_i, by_u in rows]
@@ -265,7 +267,7 @@ class Predictive(FeedbackLaw):
                 Q[i][j] = Q[i][j] + V[i][j]
         first = n + len(F)
         for i in own:
-            weight = h * self.predicted.weights.command[i]
+            weight = h * model.weights.command[i]
             slope[first + i] = fma(weight, stage.command[i] - stage.base[i], slope[first + i])
             Q[first + i][first + i] = Q[first + i][first + i] + weight
         inner = [Q[first + i][first : first + i + 1] for i in own]
@@ -279,8 +281,7 @@ class Predictive(FeedbackLaw):
         for i in range(first):
             for j in range(i + 1):
                 hessian[i][j] = hessian[j][i] = dot([row[i] for row in across], columns_of_gains[j], Q[i][j])
-        left = CostToGo(gradient, hessian)
-        before = self.predicted.added(left, stage, stage.wanted, h)
+        before = model.added(CostToGo(gradient, hessian), stage, stage.wanted, h)
         return before, Correction(step, [list(row) for row in gains])
 
     def _step(self, H: Rows, g: Scalars, u: Scalars) -> tuple[Scalars, list]:

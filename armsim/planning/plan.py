@@ -34,7 +34,6 @@ AGREED = 1e-9  # change of the corrections that ends them, in units of the scale
 DECIMALS = 12  # of the length of an interval that was open [s]
 ACTS = 1e-3  # of the greatest multiplier: above it a limit acts
 
-FAILED = ("infeasible", "interrupted")
 Progress = Callable[[SearchIteration], object]
 
 
@@ -68,10 +67,8 @@ def plan(
     found = search.run()
     if found.status == "infeasible" and isinstance(problem.length, tuple):  # perhaps only in the time that it came to
         search.correct(replace(problem, length=(problem.length[1],) * 2))
-        found = search.run()
-        if found.status == "solved":
-            search.correct(problem)
-            found = search.run()
+        again = search.run()
+        found = replace(again, status="infeasible") if again.status == "unfinished" else again
     for places, closer in zip_longest(PLACES, PLACES[1:]):
         search.correct(replace(search.problem, length=problem.length))
         kept, found = _settled(task, search, found, places)
@@ -88,7 +85,7 @@ def _settled(task: PlanTask, search: PlanSearch, found: Found, places: int) -> t
     """Go on until steps no longer matter, nor limits at so many places of intervals; with the problem that is solved then."""
     problem = search.problem
     for _ in range(ROUNDS):
-        if found.status in FAILED:
+        if found.status in ("infeasible", "interrupted"):
             break
         tighter, passed = problem.tightened(search.trajectory, KEPT, places)
         tighter = replace(tighter, correction=task.correction(search.trajectory, problem))

@@ -25,8 +25,8 @@ class Bound:
     """A quantity that is kept between bounds.
 
     Attributes:
-        quantity: "position", "speed", "voltage", "current", "torque", "tool speed", "distance", or "target".
-        of: The joint, the pair of solids, or what the target is of.
+        quantity: "position", "speed", "voltage", "current", "torque", "distance", or "target".
+        of: The joint, the tool, the pair of solids, or what the target is of.
         unit: For messages.
         lower: -inf for none; equal to `upper` at targets.
         upper: inf for none.

@@ -227,8 +227,7 @@ class MotionPlan(Shown):
             os.path.join(folder, PLAY), measure=[text for one in self._task.limits.told for text in _extremes(one)]
         )
         n = self._task.arm.n
-        reached = np.array(run.state[: 2 * n])
-        off = float(np.abs(reached[:n] - self.x[-1, :n]).max())
+        off = float(np.abs(np.array(run.state[:n]) - self.x[-1, :n]).max())
         margins = tuple(
             LimitMargin(
                 one.quantity,
@@ -274,5 +273,4 @@ def _finite(value: float) -> float | None:
 
 def _extremes(one: Bound) -> tuple[str, str]:
     """The measures of the least and the greatest value of what is bounded."""
-    column = one.column
-    return f"min({column})", f"max({column})"
+    return f"min({one.column})", f"max({one.column})"

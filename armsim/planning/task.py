@@ -71,8 +71,7 @@ class PlanTask:
         check_motors(self.arm, self.output, "plan.output", ", or write `output: torque`")
         self.method = scenario.method if scenario.method in FIXED else METHOD
         if not self.driven:
-            mend = "give the joints that have a motor a limit above 0"
-            raise UsageError.of("plan.limit", "a joint with an input", "0 for all of them", mend)
+            raise UsageError.of("plan.limit", "a joint with an input", "0 for all of them", "give one a limit above 0")
         self.N = int(self.asked.intervals)
         self.cost = self._cost()
         self.free = "time" in self.cost.names
@@ -111,7 +110,7 @@ class PlanTask:
         for i, joint in enumerate(self.arm.joints):
             limits = joint.motor.limits if joint.motor else MotorLimits()
             own = getattr(limits, self.output)
-            if own is not None and self.output == "torque" and joint.motor is not None:
+            if own is not None and joint.motor and self.output == "torque":
                 own = own * abs(joint.motor.gear)
             given = None if self.asked.limit is None else self.asked.limit[i]
             found.append(min(x for x in (own, given, math.inf) if x is not None))
@@ -153,12 +152,10 @@ class PlanTask:
             if name not in known:
                 mend = suggestion(name, known, "costs are")
                 raise UsageError.of(f"plan.minimise: {formula.text}", "names of costs or of columns", name, mend)
-        powered = [joint for joint in self.arm.joints if joint.electric_motor]
-        if "energy" in formula.names and not powered:
+        if "energy" in formula.names and not any(joint.electric_motor for joint in self.arm.joints):
             mend = "give the motors their constants, or minimise torque_squared"
             raise UsageError.of("plan.minimise", "motors that draw energy", "none with Kp and Ra", mend)
-        command = self.scenario.command
-        if "tracking" in formula.names and not isinstance(command, Controller):
+        if "tracking" in formula.names and not isinstance(self.scenario.command, Controller):
             mend = "add `control` with a `reference`, or minimise something else"
             raise UsageError.of("plan.minimise", "a reference to track", "no `control`", mend)
         return formula
@@ -344,7 +341,7 @@ class PlanTask:
         length = self.duration / self.N
         some = slice(0, self.N, max(1, self.N // 10))
         knots = np.arange(float(self.N))[some, None]
-        x, u, lengths = guess.x[:-1, : self.k0][some], guess.u[some], np.full((len(guess.u[some]), 1), length)
+        x, u, lengths = guess.x[:-1, : self.k0][some], guess.u[some], np.full((len(knots), 1), length)
         steps, before = 1, None
         while steps < MOST_STEPS // REFINED[-1]:
             ends, S = self.interval(x, u, lengths, np.array([float(steps)]), knots)
@@ -365,7 +362,10 @@ class PlanTask:
             return [0.5 * h * self.integrand(index[0] * h, x, u)]
 
         cost = RowFunction(half, [k, n, 1], k + n, 2)
-        self._check_cost(cost(guess.x[:-1], guess.u, np.arange(float(self.N))[:, None]))
+        if not all(np.isfinite(part).all() for part in cost(guess.x[:-1], guess.u, np.arange(float(self.N))[:, None])):
+            expected = "a cost that is finite, with its derivatives, along the motion that the search begins with"
+            mend = "write for example sqrt(vx*vx + 1e-6), not sqrt(vx*vx)"
+            raise UsageError.of(f"plan.minimise: {self.cost.text}", expected, "one that is not", mend)
         path, drive = self.limits.path, self.limits.drive
         most = self.bounds[self.driven]
         return Problem(
@@ -381,17 +381,6 @@ class PlanTask:
             N=self.N,
             steps=self.steps_for(guess, scales),
         )
-
-    def _check_cost(self, found: Sequence[Array]) -> None:
-        """A cost's value and derivatives are finite along the guess, given at its knots."""
-        bad = [i for i in range(self.N) if not all(np.isfinite(part[i]).all() for part in found)]
-        if bad:
-            expected = "a cost that is finite, with its derivatives, along the motion that the search begins with"
-            at, mend = (
-                f"none at {bad[0] * self.duration / self.N:g} s",
-                "write for example sqrt(vx*vx + 1e-6), not sqrt(vx*vx)",
-            )
-            raise UsageError.of(f"plan.minimise: {self.cost.text}", expected, at, mend)
 
     def correction(self, at: Trajectory, problem: Problem) -> Array:
         """What the ends of intervals are beyond those of a problem's steps, by Richardson's extrapolation, (N, k)."""

@@ -260,11 +260,9 @@ class ForwardModel:
 
     def _single(self, name: str) -> Callable[..., Array]:
         """A function of `traced` that begins with the state after a step, compiled once for one arm."""
-        if name not in self._singles:
-            self._singles[name] = self._compiled(name)
-        return self._singles[name]
-
-    def _compiled(self, name: str) -> Callable[..., Array]:
+        found = self._singles.get(name)
+        if found is not None:
+            return found
         vector, size, traced = self._vector, self._size, self.traced(name)
         limits = bounds(vector.plant)
         magnitudes = [math.inf if slot.source is None else limits[slot.source] for slot in vector.slots]
@@ -275,11 +273,11 @@ class ForwardModel:
             return self._divergence(bad, *given) if bad < size else None  # a derivative may be infinite
 
         kernel = StepKernel(call, size, self._n, size + more, partial(self._other, name), refused)
-        return (
-            open_step(kernel, len(self._functions.places), self._numbers)
-            if self._functions.more
-            else plain_step(kernel)
-        )
+        found = plain_step(kernel)
+        if self._functions.more:
+            found = open_step(kernel, len(self._functions.places), self._numbers)
+        self._singles[name] = found
+        return found
 
     def _other(
         self,

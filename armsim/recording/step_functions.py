@@ -123,7 +123,7 @@ class StepFunctions:
         wrt = [*carried, *(i for key in by if key in places and key != "state" for i in range(*places[key]))]
         count = len(step.outputs)
         found = jacobian(step, wrt, carried if self.creep is None else range(count - len(carried), count))
-        felt, rows = found.outputs[size : len(step.outputs)], found.outputs[len(step.outputs) :]
+        felt, rows = found.outputs[size:count], found.outputs[count:]
         parts = by_arguments(rows, by.values())
         return Function(name, found.graph, finite_or_nan([*found.outputs[:size], *parts], felt))
 

@@ -31,9 +31,8 @@ def of_plan(found: MotionPlan) -> Report:
 
 def report(facts: PlanSummary, folder: Path | None, verbose: bool) -> Report:
     """The cost, the limits that the motion reaches, and where it ends when it is simulated."""
-    title = f"{facts.scenario}: {facts.time:.6g} s of {facts.robot}, {facts.minimise} = {number(facts.cost, 7)}"
     lines = [
-        title,
+        f"{facts.scenario}: {facts.time:.6g} s of {facts.robot}, {facts.minimise} = {number(facts.cost, 7)}",
         f"search   {facts.iterations} iterations of {seconds(facts.iteration_s)}, "
         f"{facts.intervals} intervals of constant {facts.output}",
     ]

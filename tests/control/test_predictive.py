@@ -12,9 +12,11 @@ from scipy.linalg import solve_discrete_are
 from scipy.optimize import lsq_linear
 
 import armsim
+from armsim.compile.single import evaluated
 from armsim.control import Desired, Kept, Now, Seen
 from armsim.control.predicted_arm import CostToGo, ModelState
 from armsim.errors import FileFaults
+from armsim.expr import jacobian, trace
 from armsim.loading import scenario_of
 from armsim.plant import make_plant
 from armsim.plant.linearization import linearize
@@ -228,6 +230,17 @@ def test_in_the_model_dry_friction_and_losses_of_a_gear_decelerate_as_in_closed_
         (v,), _ = law.predicted.moved([0.3], [v], {}, [u], 0.0)
     rate = direction * (0.8 * abs(u) - friction) / INERTIA
     assert v == pytest.approx(2.0 * direction + 0.3 * rate, rel=3e-4)  # (h friction / INERTIA)² / v a stage
+
+
+def test_a_command_has_the_derivatives_of_the_gains_of_its_plan():
+    law = scenario_of(predictive(MOTOR, 30.0, horizon=0.1, stages=5)).command.law
+
+    def first(q, v):
+        return [law.filtered(replace(now(0.0, 0.0), seen=Seen([q], [v])), law.begin(), 0.01).plan[0][0]]
+
+    value, *slopes = evaluated(jacobian(trace(first, ["q", "v"], "first"), [0, 1]), [0.4, -0.3])
+    assert value == pytest.approx(0.4 * slopes[0] - 0.3 * slopes[1], rel=1e-9)  # a linear problem, of one iteration
+    assert slopes == pytest.approx([first(1.0, 0.0)[0], first(0.0, 1.0)[0]], rel=1e-9)
 
 
 def test_the_last_plan_is_shifted_by_a_period_which_is_a_share_of_a_stage():

@@ -18,9 +18,11 @@ from tests.planar import planar
 MOTOR = {"Kp": 3.0, "Ke": 3.0, "Ra": 1.5, "gear": -2.0}
 
 
-def made(limits, world=None, **plan):
-    """Two rods of 0.4 m with motors; the second is not driven."""
+def made(limits, world=None, viscous=0.0, **plan):
+    """Two rods of 0.4 m with motors; the second is not driven unless `limit` says so."""
     robot = planar({**MOTOR, "limits": limits}, {**MOTOR, "limits": limits})
+    for joint in robot["joints"] if viscous else []:
+        joint["friction"] = {"viscous": viscous}
     robot["tool"] = {"xyz": [0.4, 0, 0]}
     plan = {"to": {"q": [1, 0]}, "minimise": "time", "limit": [50, 0], **plan}
     asked = {"format": "armsim/scenario/1", "robot": robot, "duration": 1, "plan": plan}
@@ -40,6 +42,17 @@ def test_limits_of_motors_are_those_behind_their_gears_and_of_driven_joints():
     assert made({"torque": 4.0}, output="torque").bounds.tolist() == [8.0, 0.0]
     assert made({"current": 4.0}, output="current").bounds.tolist() == [4.0, 0.0]
     assert made({"torque": 4.0, "current": 1.0}, output="torque", limit=5).bounds.tolist() == [5.0, 5.0]
+
+
+def test_costs_are_those_of_all_drives():
+    u, qd = [7.0, -3.0], [0.4, -1.1]
+    for minimise, expected in (
+        ("torque_squared", 49.0 + 9.0),
+        ("energy", sum(1.5 * (tau / 6.0) ** 2 + 0.25 * v * v for tau, v in zip(u, qd, strict=True))),
+        ("2*tau_motor_R2 + t", -6.0 + 0.3),
+    ):
+        task = made({}, output="torque", limit=50, minimise=minimise, viscous=0.25)
+        assert task.integrand(0.3, [0.2, 0.5, *qd], u) == pytest.approx(expected, rel=1e-13)
 
 
 def test_the_speed_of_the_tool_has_its_value_and_rate_at_the_limit_and_is_smooth_at_rest():
