@@ -78,6 +78,8 @@ def plan(
         pairs = zip(made.facts.margins, task.limits.told)
         if found.status != "solved" or all(one.beyond <= KEPT * bound.scale for one, bound in pairs):
             break
+    else:
+        made.facts = replace(made.facts, status="unfinished")
     return made
 
 
@@ -96,6 +98,7 @@ def _settled(task: PlanTask, search: PlanSearch, found: Found, places: int) -> t
             search.correct(replace(tighter, length=(length, length)))
         again = search.run(few=1)
         if again.status == "infeasible":  # closer to limits than knots have to be
+            search.correct(problem, found.trajectory)
             break
         problem, found = search.problem, replace(again, status=found.status) if again.status == "solved" else again
         if found.status == "unfinished":

@@ -173,12 +173,12 @@ class PlanSearch:
         self.iterations += tuple(iterates)
         return Found(self._at, status or "unfinished", pressure)
 
-    def correct(self, problem: Problem) -> float:
-        """Go on with a problem whose intervals end elsewhere, or whose bounds are; by how much at most the first, in units of the
-        scales."""
+    def correct(self, problem: Problem, at: Trajectory | None = None) -> float:
+        """Go on with a problem whose intervals end elsewhere, or whose bounds are, from a trajectory, if not the present one; by
+        how much at most intervals end elsewhere, in units of the scales."""
         change = np.abs((problem.correction - self.problem.correction) / problem.scales[0][: len(problem.start)])
         self.problem, self._program = problem, problem.program()
-        self._at = self._within(self._at)
+        self._at = self._within(at or self._at)
         self._now, self._firmness = problem.linearised(self._at), max(SOFT, min(RESTORING, float(change.max())))
         return float(change.max())
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 NEAR = 0.999  # of a limit: it is reached
 ENDED = {
-    "unfinished": "the iterations ran out: this is the best so far",
+    "unfinished": "the iterations ran out, or limits are passed between knots: this is the best so far",
     "interrupted": "interrupted: nothing is written",
 }
 

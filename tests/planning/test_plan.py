@@ -86,6 +86,15 @@ def test_limits_hold_between_knots(task, place):
     assert limit * (1 - 2e-3) < margin.greatest < limit * (1 + 1e-4)
 
 
+def test_a_plan_that_passes_a_limit_between_knots_is_unfinished(task):
+    # at 0.5 m/s backwards, with 5 m/s² at most, it comes to a stop 25 mm behind the start, between the first two knots
+    asked = task("torque_squared", duration=1.5, of_joint={"limits": {"lower": -0.01}}, intervals=5, limit=10.0)
+    found = armsim.plan({**asked, "initial": {"qd": [-0.5]}})
+    assert found.status == "unfinished"
+    (margin,) = (one for one in found.facts.margins if one.quantity == "position")
+    assert margin.beyond > 0.015
+
+
 @pytest.mark.slow  # half a minute
 def test_a_speed_that_rises_and_falls_just_after_a_knot_is_within_its_limit():
     # found among random tasks: with 128 places in an interval this plan passed the limit by 6.6e-4 of it
