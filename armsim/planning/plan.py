@@ -14,7 +14,6 @@ import numpy as np
 from armsim.arm.arrays import Array
 from armsim.errors import UsageError
 from armsim.files.csv_reader import read_csv
-from armsim.files.faults import suggestion
 from armsim.loading import Given, Overrides, Scenario, scenario_of
 from armsim.planning.feedback import gains_along
 from armsim.planning.problem import ROUNDING, Problem, Trajectory
@@ -125,9 +124,8 @@ def _warm(task: PlanTask, warm: str | PathLike[str] | MotionPlan) -> Trajectory:
         table = {key: np.array(column) for key, column in read_csv(name).columns.items()}
     for heading in (TIME, *states, *inputs):
         if heading not in table:
-            raise UsageError.of(
-                name, f"a plan of this arm, with {heading}", "none", suggestion(heading, table, "columns are")
-            )
+            mend = f"begin with a plan of {task.arm.name}, under the same output"
+            raise UsageError.of(name, f"a plan of this arm, with {heading}", "none", mend)
     t = table[TIME]
     end = t[-1] if task.free else task.duration
     share = np.linspace(0.0, t[-1], task.N + 1)
