@@ -6,6 +6,7 @@ import math
 
 from armsim.errors import spelled
 from armsim.loading import Scenario
+from armsim.notebook import percent
 from armsim.records import record
 
 LARGE = 0.05  # of the motion, above which an error is told
@@ -50,7 +51,7 @@ class StepError:
         changed = self.by if scenario.adaptive else f"{part} of dt = {scenario.dt:g} s"
         change = "change" if self.by == LOOSER else "changes"
         least = "at least " * self.at_least
-        how = f"{self.joint} by {least}{100 * self.share:.2g} % of its motion at {self.time:g} s"
+        how = f"{self.joint} by {least}{percent(self.share)} of its motion at {self.time:g} s"
         if self.share > 10:
             how = f"{self.joint} by more than its motion at {self.time:g} s"
         if math.isinf(self.share):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -249,6 +250,7 @@ def test_a_run_that_half_the_step_makes_diverge_says_so_without_a_number():
     assert infinite.note(run.scenario).startswith(
         "do not rely on this motion: half of dt = 0.001 s changes it, into one that diverges at 0.5 s"
     )
+    assert "slide by 116 % of its motion" in replace(infinite, share=1.16).note(run.scenario)
 
 
 def test_a_prepared_run_has_the_estimate_of_its_own_numbers():
