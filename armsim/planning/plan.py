@@ -30,6 +30,7 @@ PLACES = (
 )  # in each interval, where limits are looked at: more where the motion or its simulation passes them
 KEPT = 1e-4  # by how much limits may be passed between knots, in units of their scales
 AGREED = 1e-9  # change of the corrections that ends them, in units of the scales
+STALLED = 1e-5  # likewise, where the plan is held as near to where it is as can be
 DECIMALS = 12  # of the length of an interval that was open [s]
 ACTS = 1e-3  # of the greatest multiplier: above it a limit acts
 
@@ -90,7 +91,7 @@ def _settled(task: PlanTask, search: PlanSearch, found: Found, places: int) -> t
             break
         tighter, passed = problem.tightened(search.trajectory, KEPT, places)
         tighter = replace(tighter, correction=task.correction(search.trajectory, problem))
-        if search.correct(tighter) < AGREED and passed <= ROUNDING:
+        if search.correct(tighter) < (STALLED if search.held else AGREED) and passed <= ROUNDING:
             if not isinstance(problem.length, tuple) or len({*problem.length}) == 1:
                 break
             length = math.ceil(search.trajectory.x[0, -1] * 10**DECIMALS) / 10**DECIMALS  # for the file

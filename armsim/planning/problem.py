@@ -134,7 +134,9 @@ class Problem:
     """A problem of N intervals.
 
     Attributes:
-        interval: From a knot to the next one: of the state there, inputs, length of the interval, steps in it, index of the knot.
+        interval: From a knot to the next one: of the state there, inputs, length of the interval, steps in it, index of the knot,
+            creep.
+        sticky: As `interval`, of values alone, with joints that stick to their dry friction.
         cost: Half of what an interval costs, from the state at a knot, the interval's inputs, and the index of the knot.
         path: Quantities that states have to keep between bounds, at all knots but the first; None for none.
         drive: The same of states and inputs, at both ends of intervals.
@@ -145,10 +147,12 @@ class Problem:
         scales: Of states and inputs, (k,) and (n,).
         N: How many intervals.
         steps: In each of them.
+        creep: Velocity below which dry friction counts as viscous [rad/s or m/s].
         correction: What the ends of intervals are beyond those of so many steps, (N, k) without the length; 0 at first.
     """
 
     interval: RowFunction
+    sticky: RowFunction
     cost: RowFunction
     path: Bounded | None
     drive: Bounded | None
@@ -159,6 +163,7 @@ class Problem:
     scales: tuple[Array, Array]
     N: int
     steps: int
+    creep: float
     correction: Array | float = 0.0
 
     @property
@@ -205,6 +210,7 @@ class Problem:
             lengths[:, None],
             np.array([float(times * self.steps)]),
             knots[:, None] / share,
+            np.array([self.creep]),
         )
 
     def tightened(self, at: Trajectory, much: float, places: int) -> tuple[Problem, float]:
@@ -218,13 +224,13 @@ class Problem:
         Returns:
             The problem, and by how much at most limits are passed between knots, in units of the scales.
         """
-        kept, worst = {"path": self.path, "drive": self.drive}, 0.0
+        kept, worst, played = {"path": self.path, "drive": self.drive}, 0.0, replace(self, interval=self.sticky)
         for name, it in kept.items():
             if it is None:
                 continue
             own, beyond = replace(it, margin=0.0), np.zeros((self.N, len(it.bounds)))
             for share in np.arange(1, places) / places:
-                x = np.concatenate([self.ends(at, share)[0], at.x[:-1, len(self.start) :]], 1)
+                x = np.concatenate([played.ends(at, share)[0], at.x[:-1, len(self.start) :]], 1)
                 beyond = np.maximum(beyond, own.missed(it.function(*([x] if name == "path" else [x, at.u]))[0]))
             worst = max(worst, float(beyond.max()))
             beyond = np.where(beyond > ROUNDING, beyond + 0.25 * much, 0.0)

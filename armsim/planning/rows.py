@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -32,7 +33,7 @@ class RowFunction:
         def flat(*x: Scalar) -> Scalars:
             return body(*(list(x[a:b]) for a, b in pairwise(bounds)))
 
-        with differentiable():
+        with differentiable() if w else nullcontext():
             function = trace(flat, [f"x{i}" for i in range(bounds[-1])], "rows")
         self._r = len(function.outputs)
         function = jacobian(function, range(w))
@@ -43,7 +44,10 @@ class RowFunction:
     def __call__(self, *arrays: Array) -> tuple[Array, ...]:
         """Values (m, r) and derivatives (m, r, w); of order 2 (m, 1), (m, 1, w) and (m, w, w)."""
         found, r, w = evaluate(self._kernel, list(arrays)), self._r, self._w
-        first, second = found[:, r : r + r * w].reshape(-1, r, w), found[:, r + r * w :].reshape(len(found), -1, w)
+        first, second = (
+            found[:, r : r + r * w].reshape(len(found), r, w),
+            found[:, r + r * w :].reshape(len(found), -1, w or 1),
+        )
         return (found[:, :r], first, second) if second.size else (found[:, :r], first)
 
     @property

@@ -34,6 +34,8 @@ SHARES = (0.5, 0.25, 0.1)  # of a step
 CLOSED = 0.5  # of the largest gap: a step that leaves no more may cost a little, as where it crosses a kink of friction
 FIRMNESS = 1e-9, 1e-2, 100.0  # of the proximal term: until a step is refused, then, and at most
 SOFT = 1e-5  # of it after good steps
+CONTRACTED = 0.3  # of the last change of corrections: where they change by more, the plan is held nearer to where it is
+CLOSING = 9.0  # times as firm in each iteration that is to close defects; a good step takes a sixth of it
 RESTORING = 1.0  # of it where defects are to be closed, and little else
 FLAT = 1e-9  # of the Hessian at first, beside the cost's own
 SHRINK = 0.3  # share by which the time may become shorter in an iteration
@@ -119,7 +121,8 @@ class PlanSearch:
         self.problem, self._tell = problem, tell
         self._program = problem.program()
         self._stage = np.concatenate(problem.scales)
-        self._price, self._firmness = PRICES[0], FIRMNESS[0]
+        self._price, self._firmness, self._soft = PRICES[0], FIRMNESS[0], SOFT
+        self._change = math.inf  # of the last correction
         self._toll: tuple[Array | float, float] = 0.0, 0.0  # of defects in the merit, and of their squares
         self._hessian: Array | None = None
         self._at = self._within(begin)
@@ -143,7 +146,7 @@ class PlanSearch:
                     iterates.append(self._iterate(before + len(iterates), 0.0, began))
                     continue
                 pressure = step.pressure
-                gain = self._take(step, before + len(iterates) > PATIENCE)
+                gain = self._take(step, before + len(iterates) > PATIENCE, few < FEW)
                 size = max(np.abs(step.x).max(), np.abs(step.u).max(initial=0.0))
                 iterates.append(self._iterate(before + len(iterates), float(size), began))
                 if self._tell is not None:
@@ -158,7 +161,7 @@ class PlanSearch:
                 slow = len(merits) > few and merits[-1 - few] - merits[-1] <= max(SLOW * worth, BESIDE * lack)
                 closed = iterates[-1].defect <= max(MET, BESIDE * missed)
                 if slow and not closed:
-                    self._firmness = max(self._firmness, RESTORING)
+                    self._firmness = min(max(CLOSING * self._firmness, RESTORING), FIRMNESS[2])
                 elif closed and (slow or gain <= PRECISE * worth):
                     if missed <= MET:
                         status = "solved"
@@ -176,11 +179,20 @@ class PlanSearch:
     def correct(self, problem: Problem, at: Trajectory | None = None) -> float:
         """Go on with a problem whose intervals end elsewhere, or whose bounds are, from a trajectory, if not the present one; by
         how much at most intervals end elsewhere, in units of the scales."""
-        change = np.abs((problem.correction - self.problem.correction) / problem.scales[0][: len(problem.start)])
+        start = len(problem.start)
+        change = float(np.abs((problem.correction - self.problem.correction) / problem.scales[0][:start]).max())
+        if change > CONTRACTED * self._change:
+            self._soft = min(10.0 * self._soft, FIRMNESS[2])
+        self._change = change or self._change
         self.problem, self._program = problem, problem.program()
         self._at = self._within(at or self._at)
-        self._now, self._firmness = problem.linearised(self._at), max(SOFT, min(RESTORING, float(change.max())))
-        return float(change.max())
+        self._now, self._firmness = problem.linearised(self._at), max(self._soft, min(RESTORING, change))
+        return change
+
+    @property
+    def held(self) -> bool:
+        """Whether it is held as near to where it is as can be, as corrections did not contract."""
+        return self._soft >= FIRMNESS[2]
 
     @property
     def trajectory(self) -> Trajectory:
@@ -193,12 +205,13 @@ class PlanSearch:
             before + 1, self._now.cost, float(defects.max()), missed, size, time.perf_counter() - began
         )
 
-    def _take(self, step: Step, exactly: bool) -> float:
+    def _take(self, step: Step, exactly: bool, near: bool) -> float:
         """Go as far as the merit falls as predicted; returns what was.
 
         Args:
             step: Where to go.
             exactly: Whether the Hessian is then taken by differences of gradients, instead of updated.
+            near: Whether one that was taken so stays.
         """
         self._toll = step.y, TOLLS[exactly] * (float(np.abs(step.y).max()) + LEAST_TOLL)
         now, before = self._now, self._merit(self._now)
@@ -232,11 +245,13 @@ class PlanSearch:
         if share < 1.0 or ratio < POOR:
             self._firmness *= 3.0
         elif ratio > GOOD:
-            self._firmness = max(self._firmness / 6.0, SOFT)
+            self._firmness = max(self._firmness / 6.0, self._soft)
         before_there = self._slope(now, step)
         moved = np.column_stack([(to.x - self._at.x)[:-1], to.u - self._at.u]) / self._stage
         self._at, self._now = to, there
         slope = self._slope(there, step)
+        if exactly and near:
+            return gain
         if exactly:
             self._hessian = np.stack(
                 [(self._slope(self._aside(j), step) - slope) / ASIDE for j in range(len(self._stage))], 2

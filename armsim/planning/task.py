@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from armsim.actuation import Output
+from armsim.actuation import Output, any_sticks
 from armsim.arm.arrays import Array
 from armsim.arm.robot import Robot
 from armsim.control import Controller
@@ -44,6 +44,7 @@ COSTS = ("time", "energy", "torque_squared", "tracking")
 SHORTEST = 1e-3  # of the duration, where that is open
 GROWTH = 10.0  # in an interval, beyond which a step counts as unstable
 CLOSE = 1e-4  # of the scales: change of an interval's end by twice as many steps
+CREEP = 0.4  # of the greatest velocity at first: below it dry friction counts as viscous in the search
 REFINED = (8, 16)  # times as many steps, for what a problem's steps are off by
 SMALLEST_SCALE = 0.1  # rad or m
 NEAR = 1e-9  # of an interval
@@ -70,6 +71,8 @@ class PlanTask:
         self.output: Output = self.asked.output or ("torque" if voltage_refusal(self.arm) else "voltage")
         check_motors(self.arm, self.output, "plan.output", ", or write `output: torque`")
         self.method = scenario.method if scenario.method in FIXED else METHOD
+        if any_sticks(self.arm):
+            self.method = "rk4"  # of the methods of fixed steps it alone finds when joints turn round
         if not self.driven:
             raise UsageError.of("plan.limit", "a joint with an input", "0 for all of them", "give one a limit above 0")
         self.N = int(self.asked.intervals)
@@ -78,7 +81,14 @@ class PlanTask:
         self._check_times()
 
     def _check_times(self) -> None:
-        """Loads come and go at knots, whose times are known."""
+        """Loads come and go at knots, whose times are known; time alone asks for limits."""
+        for joint, bound in zip(self.arm.joints, self.bounds) if self.cost.names == {"time"} else ():
+            limits = joint.motor.limits if joint.motor else MotorLimits()
+            if bound == math.inf and limits.voltage is limits.current is limits.torque is None:
+                expected = f"a limit of {self.output} for each joint where time alone counts"
+                raise UsageError.of(
+                    "plan.minimise: time", expected, f"none for {joint.name}", "add `limit` to the plan"
+                )
         mend = "take `time` out of plan.minimise, or plan each part of the motion by itself"
         times = [(f"payload {one.name}", t) for one in self.arm.timed for t in (one.start, one.end)]
         times += [(f"force on {one.at.name}", t) for one in self.scenario.external for t in (one.start, one.end)]
@@ -200,17 +210,26 @@ class PlanTask:
 
     @cached_property
     def interval(self) -> RowFunction:
-        """From a knot to the next: of a state, inputs, length of the interval [s], steps in it, index of the knot.
+        """From a knot to the next: of a state, inputs, length of the interval [s], steps in it, index of the knot, creep.
+
+        Dry friction is viscous well below the creep, a velocity [rad/s or m/s]: no joint sticks.
 
         Raises:
             UsageError: The method's step has no derivatives.
         """
-        plant = self.vector.plant
-        check_differentiable(plant)
+        return self._interval(smooth=True, by=self.k0 + len(self.driven) + 1)
+
+    @cached_property
+    def sticky(self) -> RowFunction:
+        """The same without derivatives, and with joints that stick to their dry friction."""
+        return self._interval(smooth=False, by=0) if any_sticks(self.arm) else self.interval
+
+    def _interval(self, smooth: bool, by: int) -> RowFunction:
+        check_differentiable(self.vector.plant)
 
         def whole(x: list[Scalar], u: list[Scalar], *numbers: list[Scalar]) -> list[Scalar]:
-            (length,), (steps,), (index,) = numbers
-            dt = length / steps
+            (length,), (steps,), (index,), (creep,) = numbers
+            plant, dt = replace(self.vector.plant, creep=creep if smooth else None), length / steps
 
             def step(count: Scalar, x: list[Scalar]) -> list[Any]:
                 t = index * length + (count + 0.25) * dt  # well within the step, where loads come and go between steps
@@ -219,8 +238,7 @@ class PlanTask:
             after: list[Scalar] = loop([0.0, x], step, lambda count, _: count > steps - 0.5, MOST_STEPS)[1]
             return after
 
-        n = len(self.driven)
-        return RowFunction(whole, [self.k0, n, 1, 1, 1], self.k0 + n + 1)
+        return RowFunction(whole, [self.k0, len(self.driven), 1, 1, 1, 1], by)
 
     @cached_property
     def limits(self) -> PlanLimits:
@@ -344,7 +362,8 @@ class PlanTask:
         x, u, lengths = guess.x[:-1, : self.k0][some], guess.u[some], np.full((len(knots), 1), length)
         steps, before = 1, None
         while steps < MOST_STEPS // REFINED[-1]:
-            ends, S = self.interval(x, u, lengths, np.array([float(steps)]), knots)
+            given = x, u, lengths, np.array([float(steps)]), knots, np.array([CREEP * scales[0][self.arm.n]])
+            ends, S = self.sticky(*given)[0], self.interval(*given)[1]
             grown = np.abs(np.linalg.eigvals(S[:, :, : self.k0])).max() if np.isfinite(S).all() else math.inf
             if before is not None and grown < GROWTH and (np.abs(ends - before) < CLOSE * scales[0][: self.k0]).all():
                 break
@@ -370,6 +389,7 @@ class PlanTask:
         most = self.bounds[self.driven]
         return Problem(
             interval=self.interval,
+            sticky=self.sticky,
             cost=cost,
             path=self.bounded(path, k, inputs=False) if path else None,
             drive=self.bounded(drive, k, inputs=True) if drive else None,
@@ -380,12 +400,14 @@ class PlanTask:
             scales=scales,
             N=self.N,
             steps=self.steps_for(guess, scales),
+            creep=CREEP * float(scales[0][self.arm.n]),
         )
 
     def correction(self, at: Trajectory, problem: Problem) -> Array:
         """What the ends of intervals are beyond those of a problem's steps, by Richardson's extrapolation, (N, k)."""
-        coarse, fine, finer = (problem.ends(at, times=times)[0] for times in (1, *REFINED))
-        return finer + (finer - fine) / (2.0 ** METHODS[self.method].order - 1.0) - coarse
+        played = replace(problem, interval=problem.sticky)
+        fine, finer = (played.ends(at, times=times)[0] for times in REFINED)
+        return finer + (finer - fine) / (2.0 ** METHODS[self.method].order - 1.0) - problem.ends(at)[0]
 
 
 def _target(quantity: str, joint: Joint, unit: str, x: float) -> Bound:
