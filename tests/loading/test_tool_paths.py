@@ -414,7 +414,7 @@ def test_a_reference_tells_what_the_tool_does():
     tool = planned.tool
     assert tool.speed.value == pytest.approx(0.25, abs=1e-8)
     assert tool.deviation.value < TOLERANCE
-    q, _, _ = at(planned.scenario.command.reference, tool.manipulability.t)
+    q, _, _ = at(planned.scenario.command.reference, tool.manipulability.t_s)
     J = np.array(frame_jacobian(planned.scenario.arm, q.tolist(), planned.scenario.arm.tool))
     assert tool.manipulability.value == pytest.approx(abs(np.linalg.det(J)), rel=1e-9)
     assert tool.joint == "J2"
