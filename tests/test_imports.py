@@ -12,7 +12,7 @@ import armsim
 from armsim.document.base import Document
 
 ROOT = Path(armsim.__file__).parent
-BUDGET = 641_372
+BUDGET = 641_528
 COUNTED = (tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING)
 
 

@@ -21,7 +21,7 @@ from armsim.planning.result import INPUTS, TIME, Missed, MotionPlan, Obstruction
 from armsim.planning.search import MET, Found, PlanSearch, SearchIteration
 from armsim.planning.task import PlanTask
 
-ROUNDS = 12  # of a search, with the ends of intervals corrected, and knots kept from limits, in between
+ROUNDS = 24  # of a search, with the ends of intervals corrected, and knots kept from limits, in between
 PLACES = (
     8,
     32,
@@ -85,13 +85,15 @@ def plan(
 
 def _settled(task: PlanTask, search: PlanSearch, found: Found, places: int) -> tuple[Problem, Found]:
     """Go on until steps no longer matter, nor limits at so many places of intervals; with the problem that is solved then."""
-    problem = search.problem
+    problem, change = search.problem, 0.0
     for _ in range(ROUNDS):
         if found.status in ("infeasible", "interrupted"):
             break
-        tighter, passed = problem.tightened(search.trajectory, KEPT, places)
-        tighter = replace(tighter, correction=task.correction(search.trajectory, problem))
-        if search.correct(tighter) < (STALLED if search.held else AGREED) and passed <= ROUNDING:
+        sharper = problem if search.contracts else task.sharper(problem)
+        tighter, passed = sharper.tightened(search.trajectory, KEPT, places)
+        tighter = replace(tighter, correction=task.correction(search.trajectory, sharper))
+        change = search.correct(tighter)
+        if change < (STALLED if search.held else AGREED) and passed <= ROUNDING:
             if not isinstance(problem.length, tuple) or len({*problem.length}) == 1:
                 break
             length = math.ceil(search.trajectory.x[0, -1] * 10**DECIMALS) / 10**DECIMALS  # for the file
@@ -103,7 +105,7 @@ def _settled(task: PlanTask, search: PlanSearch, found: Found, places: int) -> t
         problem, found = search.problem, replace(again, status=found.status) if again.status == "solved" else again
         if found.status == "unfinished":
             break
-    return problem, found
+    return problem, replace(found, status="unfinished") if change > KEPT and found.status == "solved" else found
 
 
 def _warm(task: PlanTask, warm: str | PathLike[str] | MotionPlan) -> Trajectory:

@@ -147,7 +147,8 @@ class Problem:
         scales: Of states and inputs, (k,) and (n,).
         N: How many intervals.
         steps: In each of them.
-        creep: Velocity below which dry friction counts as viscous [rad/s or m/s].
+        creep: Velocity below which dry friction counts as viscous [rad/s or m/s]; 0 where there is none.
+        sharpness: How often smaller that is, and how often more steps are taken, as the friction is stiffer.
         correction: What the ends of intervals are beyond those of so many steps, (N, k) without the length; 0 at first.
     """
 
@@ -164,6 +165,7 @@ class Problem:
     N: int
     steps: int
     creep: float
+    sharpness: int = 1
     correction: Array | float = 0.0
 
     @property
@@ -208,10 +210,15 @@ class Problem:
             at.x[: self.N, : len(self.start)],
             at.u,
             lengths[:, None],
-            np.array([float(times * self.steps)]),
+            np.array([float(times * self.steps * self.sharpness)]),
             knots[:, None] / share,
-            np.array([self.creep]),
+            np.array([self.creep / self.sharpness]),
         )
+
+    @property
+    def played(self) -> Problem:
+        """The same with joints that stick."""
+        return replace(self, interval=self.sticky, sharpness=1)
 
     def tightened(self, at: Trajectory, much: float, places: int) -> tuple[Problem, float]:
         """A problem that keeps more from its limits at the knots beside those of some places where a trajectory passes them.
@@ -224,7 +231,7 @@ class Problem:
         Returns:
             The problem, and by how much at most limits are passed between knots, in units of the scales.
         """
-        kept, worst, played = {"path": self.path, "drive": self.drive}, 0.0, replace(self, interval=self.sticky)
+        kept, worst, played = {"path": self.path, "drive": self.drive}, 0.0, self.played
         for name, it in kept.items():
             if it is None:
                 continue

@@ -115,6 +115,7 @@ class PlanSearch:
     Attributes:
         problem: The problem.
         iterations: What was done.
+        contracts: Whether the ends of intervals changed by much less than before, where they were last corrected.
     """
 
     def __init__(self, problem: Problem, begin: Trajectory, tell: Tell | None = None) -> None:
@@ -122,7 +123,7 @@ class PlanSearch:
         self._program = problem.program()
         self._stage = np.concatenate(problem.scales)
         self._price, self._firmness, self._soft = PRICES[0], FIRMNESS[0], SOFT
-        self._change = math.inf  # of the last correction
+        self._change, self.contracts = math.inf, True
         self._toll: tuple[Array | float, float] = 0.0, 0.0  # of defects in the merit, and of their squares
         self._hessian: Array | None = None
         self._at = self._within(begin)
@@ -181,7 +182,9 @@ class PlanSearch:
         how much at most intervals end elsewhere, in units of the scales."""
         start = len(problem.start)
         change = float(np.abs((problem.correction - self.problem.correction) / problem.scales[0][:start]).max())
-        if change > CONTRACTED * self._change:
+        sharper = problem.sharpness > self.problem.sharpness
+        self.contracts = sharper or change <= CONTRACTED * self._change
+        if not self.contracts:
             self._soft = min(10.0 * self._soft, FIRMNESS[2])
         self._change = change or self._change
         self.problem, self._program = problem, problem.program()

@@ -45,6 +45,7 @@ SHORTEST = 1e-3  # of the duration, where that is open
 GROWTH = 10.0  # in an interval, beyond which a step counts as unstable
 CLOSE = 1e-4  # of the scales: change of an interval's end by twice as many steps
 CREEP = 0.4  # of the greatest velocity at first: below it dry friction counts as viscous in the search
+SHARPER, SHARPEST = 3, 81  # times less, where corrections do not contract, and at most
 REFINED = (8, 16)  # times as many steps, for what a problem's steps are off by
 SMALLEST_SCALE = 0.1  # rad or m
 NEAR = 1e-9  # of an interval
@@ -400,14 +401,19 @@ class PlanTask:
             scales=scales,
             N=self.N,
             steps=self.steps_for(guess, scales),
-            creep=CREEP * float(scales[0][self.arm.n]),
+            creep=CREEP * float(scales[0][self.arm.n]) if any_sticks(self.arm) else 0.0,
         )
 
     def correction(self, at: Trajectory, problem: Problem) -> Array:
         """What the ends of intervals are beyond those of a problem's steps, by Richardson's extrapolation, (N, k)."""
-        played = replace(problem, interval=problem.sticky)
-        fine, finer = (played.ends(at, times=times)[0] for times in REFINED)
+        fine, finer = (problem.played.ends(at, times=times)[0] for times in REFINED)
         return finer + (finer - fine) / (2.0 ** METHODS[self.method].order - 1.0) - problem.ends(at)[0]
+
+    def sharper(self, problem: Problem) -> Problem:
+        """A problem whose friction is nearer to dry friction, where it is not near enough."""
+        sharpness = SHARPER * problem.sharpness
+        enough = not problem.creep or sharpness > SHARPEST or problem.steps * sharpness > MOST_STEPS
+        return problem if enough else replace(problem, sharpness=sharpness)
 
 
 def _target(quantity: str, joint: Joint, unit: str, x: float) -> Bound:

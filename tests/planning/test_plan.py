@@ -23,7 +23,7 @@ from armsim.planning.plan import _warm
 from armsim.planning.result import MotionPlan
 from armsim.planning.search import FEW, PlanSearch
 from armsim.planning.task import PlanTask
-from tests.planar import planar
+from tests.planar import ROD, planar
 from tests.surveys.plans import random_task, verdict
 
 
@@ -244,6 +244,25 @@ def test_an_arm_of_seven_joints_with_dry_friction_moves_in_the_least_time():
     assert found.status == "solved"
     assert found.time < 0.466  # 0.4645 without friction; a search with joints that stick came to 0.498
     assert found.facts.end_error < 1e-5
+
+
+@pytest.mark.slow
+def test_joints_creep_along_slowly_and_stick_in_what_is_played(task):
+    asked = task("torque_squared", duration=1.5, intervals=40, limit=[60, 5])
+    turning = {
+        "name": "R2",
+        "type": "revolute",
+        "mdh": {"alpha": "90 deg"},
+        "bodies": [ROD],
+        "friction": {"coulomb": 0.3},
+    }
+    asked["robot"]["joints"][0]["friction"] = {"coulomb": 2.0}
+    asked["robot"]["joints"].append(turning)
+    asked["robot"]["gravity"] = [0, 0, -9.81]
+    asked["plan"]["to"] = {"q": [0.05, 2.0]}
+    found = armsim.plan(asked)
+    assert found.status == "solved"
+    assert found.facts.end_error < 2e-3  # 0.7, where friction is no sharper in the end than at first
 
 
 @pytest.mark.slow
